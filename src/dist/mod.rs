@@ -1,0 +1,172 @@
+//! Distributions of durations, sampled by key.
+//!
+//! A distribution scales a standard variate that the key alone decides, so that two variants that differ in a
+//! mean meet the same luck. Logarithms and exponentials come from `libm`: the same bits on every platform.
+
+mod keys;
+
+pub use keys::{
+    KeyedRng, Purpose, attempt_key, below, call_key, draw, happens, mix, name_key, probability, replica_key,
+    request_key, unit,
+};
+
+use rand_distr::{Distribution, Exp1, StandardNormal};
+
+use crate::time::Span;
+
+/// A distribution of durations. Samples are whole nanoseconds between zero and [`Span::LIMIT`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Dist {
+    /// Always the same.
+    Constant(Span),
+    /// Exponential: memoryless, the service times of M/M/c queues.
+    Exponential {
+        /// Mean.
+        mean: Span,
+    },
+    /// Lognormal: `exp(N(mu, sigma^2))`, a usual fit to latencies. From median and 99th percentile:
+    /// `mu = ln median`, `sigma = ln(p99 / median) / 2.3263` (the normal distribution's 99 % quantile).
+    Lognormal {
+        /// Median.
+        median: Span,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+    /// Uniform over `min`, `min + step`, ... below `max`.
+    Uniform {
+        /// The smallest value.
+        min: Span,
+        /// How many values there are; at least one.
+        values: u64,
+        /// The distance between them; 1 ns unless the scenario says otherwise.
+        step: Span,
+    },
+    /// Given by quantiles: linear in the quantile between the points, starting from zero at 0 and flat above the last.
+    Percentiles(
+        /// `(quantile in (0, 1), value)`, both ascending; at least one point.
+        Vec<(f64, Span)>,
+    ),
+    /// Each of these with equal probability.
+    Samples(
+        /// At least one.
+        Vec<Span>,
+    ),
+}
+
+/// 99 % quantile of the standard normal distribution.
+const NORMAL_P99: f64 = 2.326_347_874_040_841;
+
+impl Dist {
+    /// Zero, always.
+    pub const ZERO: Self = Self::Constant(Span::ZERO);
+
+    /// The lognormal distribution with this median and 99th percentile; `p99` is not below `median`, which is above zero.
+    pub fn lognormal(median: Span, p99: Span) -> Self {
+        Self::Lognormal { median, sigma: libm::log(p99.as_ns() as f64 / median.as_ns() as f64) / NORMAL_P99 }
+    }
+
+    /// The sample of `key` for `purpose`.
+    #[inline]
+    pub fn sample(&self, key: u64, purpose: Purpose) -> Span {
+        match self {
+            // Not even a draw: constant times are what most scenarios have.
+            Self::Constant(span) => *span,
+            other => other.sample_random(key, purpose),
+        }
+    }
+
+    fn sample_random(&self, key: u64, purpose: Purpose) -> Span {
+        match self {
+            Self::Constant(span) => *span,
+            Self::Exponential { mean } => {
+                let variate: f64 = Exp1.sample(&mut KeyedRng::new(key, purpose));
+                Span::from_ns_f64(mean.as_ns() as f64 * variate)
+            }
+            Self::Lognormal { median, sigma } => {
+                let variate: f64 = StandardNormal.sample(&mut KeyedRng::new(key, purpose));
+                Span::from_ns_f64(median.as_ns() as f64 * libm::exp(sigma * variate))
+            }
+            Self::Uniform { min, values, step } => {
+                *min + Span::from_ns(step.as_ns() * below(draw(key, purpose), *values))
+            }
+            Self::Percentiles(points) => interpolate(points, unit(draw(key, purpose))),
+            Self::Samples(samples) => samples[below(draw(key, purpose), samples.len() as u64) as usize],
+        }
+    }
+}
+
+fn interpolate(points: &[(f64, Span)], quantile: f64) -> Span {
+    let next = points.partition_point(|&(q, _)| q <= quantile);
+    let (q0, v0) = if next == 0 { (0.0, 0.0) } else { (points[next - 1].0, points[next - 1].1.as_ns() as f64) };
+    match points.get(next) {
+        Some(&(q1, v1)) => Span::from_ns_f64(v0 + (v1.as_ns() as f64 - v0) * (quantile - q0) / (q1 - q0)),
+        None => points[next - 1].1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const N: u64 = 200_000;
+
+    fn samples(dist: &Dist) -> Vec<f64> {
+        let mut samples: Vec<f64> = (0..N).map(|n| dist.sample(mix(7, n), Purpose::Service).as_ms()).collect();
+        samples.sort_by(f64::total_cmp);
+        samples
+    }
+
+    fn mean(samples: &[f64]) -> f64 {
+        samples.iter().sum::<f64>() / samples.len() as f64
+    }
+
+    fn quantile(sorted: &[f64], q: f64) -> f64 {
+        sorted[(q * sorted.len() as f64) as usize]
+    }
+
+    /// Mean 10 ms with a standard deviation of 10 / sqrt(200,000) = 0.022 ms for the estimate; P(T > 23.03 ms) = 10 %.
+    #[test]
+    fn exponential_has_its_mean_and_its_tail() {
+        let samples = samples(&Dist::Exponential { mean: Span::from_ms(10) });
+        assert!((mean(&samples) - 10.0).abs() < 0.1, "{}", mean(&samples));
+        assert!((quantile(&samples, 0.9) - 23.026).abs() < 0.3, "{}", quantile(&samples, 0.9));
+    }
+
+    #[test]
+    fn lognormal_meets_the_two_points_that_define_it() {
+        let samples = samples(&Dist::lognormal(Span::from_ms(20), Span::from_ms(100)));
+        assert!((quantile(&samples, 0.5) / 20.0 - 1.0).abs() < 0.01, "{}", quantile(&samples, 0.5));
+        assert!((quantile(&samples, 0.99) / 100.0 - 1.0).abs() < 0.03, "{}", quantile(&samples, 0.99));
+    }
+
+    #[test]
+    fn uniform_in_steps_takes_every_value_and_excludes_the_maximum() {
+        let dist = Dist::Uniform { min: Span::from_ms(2), values: 3, step: Span::from_ms(1) };
+        let mut values: Vec<u64> =
+            (0..1000).map(|n| dist.sample(mix(1, n), Purpose::Service).as_ns() / 1_000_000).collect();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values, [2, 3, 4]);
+    }
+
+    #[test]
+    fn percentiles_are_linear_from_zero_and_flat_above_the_last() {
+        let points = [(0.5, Span::from_ms(10)), (0.9, Span::from_ms(50))];
+        assert_eq!(interpolate(&points, 0.0), Span::ZERO);
+        assert_eq!(interpolate(&points, 0.25), Span::from_ms(5));
+        assert_eq!(interpolate(&points, 0.5), Span::from_ms(10));
+        assert_eq!(interpolate(&points, 0.7), Span::from_ms(30));
+        assert_eq!(interpolate(&points, 0.9), Span::from_ms(50));
+        assert_eq!(interpolate(&points, 0.999), Span::from_ms(50));
+    }
+
+    /// Common random numbers: the same key draws the same quantile, so that the larger mean is larger for every key.
+    #[test]
+    fn parameters_scale_one_variate() {
+        let (one, two) = (Dist::Exponential { mean: Span::from_ms(10) }, Dist::Exponential { mean: Span::from_ms(20) });
+        for n in 0..1000 {
+            let (a, b) = (one.sample(mix(3, n), Purpose::Service), two.sample(mix(3, n), Purpose::Service));
+            assert!(b.as_ns().abs_diff(2 * a.as_ns()) <= 1, "{a:?} {b:?}");
+        }
+    }
+}

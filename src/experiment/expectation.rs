@@ -1,0 +1,222 @@
+//! What a scenario file says must come out, and whether it did.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::experiment::Stat;
+use crate::metrics::catalogue::ScopeKind;
+
+/// An `[[expect]]` row. Its metric exists in its scope, and its scope and variant exist in the scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// The variant it is about; none for every variant.
+    pub variant: Option<String>,
+    /// What it is about.
+    pub scope: Scope,
+    /// The metric's name.
+    pub metric: &'static str,
+    /// Which figure over the replicas.
+    pub statistic: Statistic,
+    /// What must hold.
+    pub condition: Condition,
+}
+
+/// What a metric is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// The kind of thing.
+    pub kind: ScopeKind,
+    /// Its name; empty for the scenario.
+    pub name: String,
+}
+
+/// A figure over the replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// The arithmetic mean.
+    Mean,
+    /// The smallest.
+    Min,
+    /// The 1st percentile.
+    P1,
+    /// The median.
+    P50,
+    /// The 99th percentile.
+    P99,
+    /// The largest.
+    Max,
+}
+
+impl Statistic {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Mean, Self::Min, Self::P1, Self::P50, Self::P99, Self::Max];
+
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Min => "min",
+            Self::P1 => "p1",
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+            Self::Max => "max",
+        }
+    }
+
+    /// Its value.
+    pub fn of(self, stat: &Stat) -> Option<f64> {
+        match self {
+            Self::Mean => stat.mean,
+            Self::Min => stat.min,
+            Self::P1 => stat.p1,
+            Self::P50 => stat.p50,
+            Self::P99 => stat.p99,
+            Self::Max => stat.max,
+        }
+    }
+}
+
+/// What must hold of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Condition {
+    /// It is this value.
+    Equals {
+        /// The value.
+        value: f64,
+        /// How far off it may be.
+        tolerance: Tolerance,
+    },
+    /// It is not above this.
+    AtMost(f64),
+    /// It is not below this.
+    AtLeast(f64),
+    /// It is in the closed interval.
+    Between(f64, f64),
+}
+
+/// How far a figure may be from the expected one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tolerance {
+    /// Not at all.
+    Exact,
+    /// By this share of the expected value.
+    Relative(f64),
+    /// By this much.
+    Absolute(f64),
+}
+
+impl Condition {
+    /// Whether `actual` meets it.
+    pub fn holds(self, actual: f64) -> bool {
+        match self {
+            Self::Equals { value, tolerance } => {
+                let slack = match tolerance {
+                    Tolerance::Exact => 0.0,
+                    Tolerance::Relative(share) => share * value.abs(),
+                    Tolerance::Absolute(distance) => distance,
+                };
+                (actual - value).abs() <= slack
+            }
+            Self::AtMost(bound) => actual <= bound,
+            Self::AtLeast(bound) => actual >= bound,
+            Self::Between(low, high) => (low..=high).contains(&actual),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Equals { value, tolerance: Tolerance::Exact } => write!(f, "= {value}"),
+            Self::Equals { value, tolerance: Tolerance::Relative(share) } => {
+                // Rounded to a millionth of a percent: 0.07 * 100 is not 7 in binary.
+                write!(f, "= {value} ± {} %", (share * 1e8).round() / 1e6)
+            }
+            Self::Equals { value, tolerance: Tolerance::Absolute(distance) } => write!(f, "= {value} ± {distance}"),
+            Self::AtMost(bound) => write!(f, "<= {bound}"),
+            Self::AtLeast(bound) => write!(f, ">= {bound}"),
+            Self::Between(low, high) => write!(f, "{low} .. {high}"),
+        }
+    }
+}
+
+/// An expectation, judged for one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The variant.
+    pub variant: String,
+    /// The kind of thing: `scenario`, `client`, `call`, `service`, `fault`.
+    pub scope: &'static str,
+    /// Its name; empty for the scenario.
+    pub name: String,
+    /// The metric.
+    pub metric: &'static str,
+    /// The figure over the replicas.
+    pub statistic: &'static str,
+    /// What was expected, in words.
+    pub condition: String,
+    /// What came out; none where the metric is undefined in a judged replica.
+    pub actual: Option<f64>,
+    /// Whether the expectation was met.
+    pub passed: bool,
+    /// Start of the window that was judged, in seconds; none for the whole run.
+    pub from: Option<f64>,
+    /// Its end.
+    pub until: Option<f64>,
+}
+
+impl Expectation {
+    /// Judges a figure over `replicas` replicas. A metric that is undefined in any of them fails.
+    pub fn judge(&self, variant: &str, stat: &Stat, replicas: u32) -> Verdict {
+        let defined = stat.n == replicas;
+        let actual = self.statistic.of(stat).filter(|_| defined);
+        Verdict {
+            variant: variant.to_owned(),
+            scope: self.scope.kind.name(),
+            name: self.scope.name.clone(),
+            metric: self.metric,
+            statistic: self.statistic.name(),
+            condition: self.condition.to_string(),
+            actual,
+            passed: actual.is_some_and(|actual| self.condition.holds(actual)),
+            from: None,
+            until: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::catalogue::Unit;
+
+    #[test]
+    fn conditions_hold_at_their_bounds_and_not_beyond() {
+        let equals = |tolerance| Condition::Equals { value: 27.0, tolerance };
+        assert!(equals(Tolerance::Exact).holds(27.0) && !equals(Tolerance::Exact).holds(27.000_000_1));
+        assert!(equals(Tolerance::Absolute(1.0)).holds(28.0) && !equals(Tolerance::Absolute(1.0)).holds(28.1));
+        assert!(equals(Tolerance::Relative(0.1)).holds(24.31) && !equals(Tolerance::Relative(0.1)).holds(24.29));
+        assert!(Condition::AtMost(3.0).holds(3.0) && !Condition::AtMost(3.0).holds(3.1));
+        assert!(Condition::AtLeast(3.0).holds(3.0) && !Condition::AtLeast(3.0).holds(2.9));
+        assert!(Condition::Between(1.0, 2.0).holds(2.0) && !Condition::Between(1.0, 2.0).holds(2.1));
+        assert!(!Condition::AtMost(3.0).holds(f64::NAN));
+    }
+
+    #[test]
+    fn a_metric_undefined_in_any_replica_fails() {
+        let expectation = Expectation {
+            variant: None,
+            scope: Scope { kind: ScopeKind::Scenario, name: String::new() },
+            metric: "last_retry_s",
+            statistic: Statistic::Max,
+            condition: Condition::AtMost(10.0),
+        };
+        let judge = |values: &[Option<f64>]| {
+            expectation.judge("base", &Stat::over(Unit::Seconds, values.iter().copied()), values.len() as u32)
+        };
+        assert!(judge(&[Some(1.0), Some(2.0)]).passed);
+        let verdict = judge(&[Some(1.0), None]);
+        assert!(!verdict.passed && verdict.actual.is_none());
+    }
+}

@@ -1,0 +1,148 @@
+//! The result of an experiment: everything that a report may show. Serialised, it is `summary.json`.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::experiment::{Stat, Verdict};
+use crate::metrics::catalogue::{ScopeKind, Values};
+
+/// Figures by metric name, in the order of the catalogue.
+pub type MetricTable = IndexMap<&'static str, Stat>;
+
+/// The result of an experiment.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Version of this format; 1.
+    pub schema_version: u32,
+    /// What made it.
+    pub tool: ToolInfo,
+    /// What was simulated.
+    pub scenario: ScenarioInfo,
+    /// The seed.
+    pub seed: u64,
+    /// Replicas per variant.
+    pub replicas: u32,
+    /// Width of a bucket of the timeline, in ms.
+    pub bucket_ms: f64,
+    /// Whether the experiment was cut short: by a limit of the simulator or by the user.
+    pub partial: bool,
+    /// By variant, in file order.
+    pub variants: Vec<VariantSummary>,
+    /// Every expectation of the file, for every variant it applies to.
+    pub expectations: Vec<Verdict>,
+}
+
+/// The program that made a summary.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToolInfo {
+    /// `stormsim`.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// Which scenario was simulated.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScenarioInfo {
+    /// Its name.
+    pub name: String,
+    /// SHA-256 of the file, in hex.
+    pub sha256: String,
+}
+
+/// The result of one variant.
+#[derive(Clone, Debug, Serialize)]
+pub struct VariantSummary {
+    /// Its name; `base` for a file without variants.
+    pub name: String,
+    /// Of the scenario as a whole.
+    pub metrics: MetricTable,
+    /// By client group.
+    pub clients: IndexMap<String, MetricTable>,
+    /// By call, `caller->label`.
+    pub calls: IndexMap<String, MetricTable>,
+    /// By service.
+    pub services: IndexMap<String, MetricTable>,
+    /// By fault.
+    pub faults: IndexMap<String, MetricTable>,
+    /// The values of every replica for the scenario as a whole, for `replicas.csv`.
+    #[serde(skip)]
+    pub replicas: Vec<ReplicaRow>,
+    /// What happened when: the scenario, then each client group, call and service.
+    #[serde(skip)]
+    pub timeline: Vec<Series>,
+    /// When faults were active, for charts.
+    #[serde(skip)]
+    pub fault_windows: Vec<FaultWindows>,
+}
+
+impl VariantSummary {
+    /// All tables with their scope and name, in the order in which reports list them.
+    pub fn tables(&self) -> impl Iterator<Item = (ScopeKind, &str, &MetricTable)> {
+        fn named(
+            kind: ScopeKind,
+            tables: &IndexMap<String, MetricTable>,
+        ) -> impl Iterator<Item = (ScopeKind, &str, &MetricTable)> {
+            tables.iter().map(move |(name, table)| (kind, name.as_str(), table))
+        }
+        std::iter::once((ScopeKind::Scenario, "", &self.metrics))
+            .chain(named(ScopeKind::Client, &self.clients))
+            .chain(named(ScopeKind::Call, &self.calls))
+            .chain(named(ScopeKind::Service, &self.services))
+            .chain(named(ScopeKind::Fault, &self.faults))
+    }
+}
+
+/// One replica of a variant.
+#[derive(Clone, Debug)]
+pub struct ReplicaRow {
+    /// Which, from 0.
+    pub replica: u32,
+    /// The scenario's metrics, in the order of the catalogue.
+    pub values: Values,
+}
+
+/// The windows of one fault.
+#[derive(Clone, Debug)]
+pub struct FaultWindows {
+    /// Its name.
+    pub name: String,
+    /// `[from, until)` in seconds; an open end is infinite.
+    pub windows_s: Vec<(f64, f64)>,
+}
+
+/// A series of the timeline, as means over the replicas. Buckets in which nothing happened in any replica are left out.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// What kind of thing it is about.
+    pub kind: ScopeKind,
+    /// Its name; empty for the scenario.
+    pub name: String,
+    /// Ascending by time.
+    pub buckets: Vec<BucketMeans>,
+}
+
+/// One bucket of a series. An ended replica counts as idle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BucketMeans {
+    /// Its position: it starts at `index` times the bucket width.
+    pub index: u64,
+    /// Attempts sent (services: arrived), mean over the replicas.
+    pub attempts: f64,
+    /// Retries among them.
+    pub retries: f64,
+    /// Requests (calls: attempts; services: arrivals) that ended well.
+    pub succeeded: f64,
+    /// Those that ended badly.
+    pub failed: f64,
+    /// Attempts that their caller gave up waiting for.
+    pub timeouts: f64,
+    /// Number in flight, time-weighted.
+    pub in_flight: f64,
+    /// Number waiting in a queue, time-weighted.
+    pub queued: f64,
+    /// The most attempts in any replica.
+    pub attempts_max: u64,
+    /// The most retries in any replica.
+    pub retries_max: u64,
+}

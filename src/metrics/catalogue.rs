@@ -1,0 +1,309 @@
+//! Every metric, once: its name, its unit, where it exists, what it means, and how it is read from an [`Outcome`].
+//!
+//! Headers, `summary.json`, expectations, documentation and charts all read this list.
+
+use std::fmt;
+
+use crate::failure::{ErrorKind, StopReason};
+use crate::metrics::{CallTally, Outcome, RequestTally, ServiceTally};
+use crate::time::{Instant, Span};
+
+/// The unit of a metric. It is also the end of the metric's name, where it has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A number of things.
+    Count,
+    /// A share or a factor.
+    Ratio,
+    /// Seconds: instants and spans of the run.
+    Seconds,
+    /// Milliseconds: latencies and waits.
+    Milliseconds,
+    /// Per second.
+    PerSecond,
+}
+
+impl Unit {
+    /// As it stands in `summary.json` and `summary.csv`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Ratio => "ratio",
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::PerSecond => "1/s",
+        }
+    }
+}
+
+/// The kinds of things that metrics are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ScopeKind {
+    /// The whole scenario.
+    Scenario,
+    /// A client group.
+    Client,
+    /// A call.
+    Call,
+    /// A service.
+    Service,
+    /// A fault.
+    Fault,
+}
+
+impl ScopeKind {
+    /// As it stands in CSV files and expectations.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scenario => "scenario",
+            Self::Client => "client",
+            Self::Call => "call",
+            Self::Service => "service",
+            Self::Fault => "fault",
+        }
+    }
+}
+
+impl fmt::Display for ScopeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A metric of things of the kind `T`.
+pub struct Metric<T: ?Sized> {
+    /// Its name, with the unit at the end where it has one.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// What it is, in a sentence.
+    pub meaning: &'static str,
+    read: fn(&T, &Run) -> Option<f64>,
+}
+
+impl<T> Metric<T> {
+    /// Its value; none where it is undefined, such as the mean of nothing.
+    pub fn read(&self, tally: &T, run: &Run) -> Option<f64> {
+        (self.read)(tally, run)
+    }
+}
+
+/// What a metric may need to know of the run as a whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The time that was measured.
+    pub measured: Span,
+}
+
+impl Run {
+    /// Of a replica.
+    pub fn of(outcome: &Outcome) -> Self {
+        Self { measured: outcome.end.since(Instant::ZERO) }
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn per_second(count: u64, run: &Run) -> Option<f64> {
+    (run.measured > Span::ZERO).then(|| count as f64 / run.measured.as_s())
+}
+
+macro_rules! metrics {
+    ($($name:literal $unit:ident $meaning:literal = $read:expr;)+) => {
+        &[$(Metric { name: $name, unit: Unit::$unit, meaning: $meaning, read: $read },)+]
+    };
+}
+
+macro_rules! failed_by {
+    ($kind:ident) => {
+        |t, _| Some(t.failed_by[ErrorKind::$kind as usize] as f64)
+    };
+}
+
+macro_rules! stopped_by {
+    ($reason:ident) => {
+        |t, _| Some(t.stopped_by[StopReason::$reason as usize] as f64)
+    };
+}
+
+/// Metrics of requests: of the scenario and of each client group.
+pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
+    "requests" Count "requests that clients began" = |t, _| Some(t.requests as f64);
+    "succeeded" Count "requests that ended well" = |t, _| Some(t.succeeded as f64);
+    "succeeded_first_try" Count "requests that ended well at the first attempt of the client's own call"
+        = |t, _| Some(t.succeeded_first_try as f64);
+    "succeeded_after_retry" Count "requests that ended well after a retry of the client's own call"
+        = |t, _| Some((t.succeeded - t.succeeded_first_try) as f64);
+    "failed" Count "requests that ended badly" = |t, _| Some(t.failed() as f64);
+    "open" Count "requests that had not ended when the run did" = |t, _| Some(t.open() as f64);
+    "success_ratio" Ratio "share of the ended requests that ended well" = |t, _| ratio(t.succeeded, t.requests - t.open());
+    "first_try_success_ratio" Ratio "share of the ended requests that ended well at the first attempt of the client's own call"
+        = |t, _| ratio(t.succeeded_first_try, t.requests - t.open());
+    "latency_mean_ms" Milliseconds "mean time that a succeeded request took" = |t, _| t.latency.mean_ms();
+    "latency_p50_ms" Milliseconds "median time that a succeeded request took" = |t, _| t.latency.quantile_ms(0.5);
+    "latency_p90_ms" Milliseconds "time that 90 % of the succeeded requests did not exceed" = |t, _| t.latency.quantile_ms(0.9);
+    "latency_p99_ms" Milliseconds "time that 99 % of the succeeded requests did not exceed" = |t, _| t.latency.quantile_ms(0.99);
+    "latency_p999_ms" Milliseconds "time that 99.9 % of the succeeded requests did not exceed"
+        = |t, _| t.latency.quantile_ms(0.999);
+    "latency_max_ms" Milliseconds "longest time that a succeeded request took" = |t, _| t.latency.max_ms();
+    "give_up_max_ms" Milliseconds "longest time that a request took to fail" = |t, _| t.give_up_max.map(Span::as_ms);
+    "completion_s" Seconds "when the last request ended" = |t, _| t.last_end.map(Instant::as_s);
+    "goodput_rps" PerSecond "requests that ended well, per second of the run" = |t, run| per_second(t.succeeded, run);
+    "failed_unavailable" Count "requests that failed because the callee was unavailable" = failed_by!(Unavailable);
+    "failed_refused" Count "requests that failed because the callee refused" = failed_by!(Refused);
+    "failed_reset" Count "requests that failed by a broken connection" = failed_by!(Reset);
+    "failed_overloaded" Count "requests that failed because the callee shed them" = failed_by!(Overloaded);
+    "failed_rate_limited" Count "requests that failed at a rate limit" = failed_by!(RateLimited);
+    "failed_timeout" Count "requests that failed by the timeout of an attempt" = failed_by!(Timeout);
+    "failed_deadline" Count "requests that failed because their deadline passed" = failed_by!(Deadline);
+    "failed_internal" Count "requests that failed by a deterministic fault of the callee" = failed_by!(Internal);
+    "failed_invalid" Count "requests that were invalid" = failed_by!(Invalid);
+    "failed_breaker_open" Count "requests that failed at the caller's own breaker" = failed_by!(BreakerOpen);
+    "failed_throttled" Count "requests that failed at the caller's own throttle" = failed_by!(Throttled);
+    "failed_pool_timeout" Count "requests that failed for want of a connection" = failed_by!(PoolTimeout);
+    "stopped_not_retryable" Count "failed requests that were not tried again because of the kind of error" = stopped_by!(NotRetryable);
+    "stopped_exhausted" Count "failed requests whose allowed attempts were all made" = stopped_by!(Exhausted);
+    "stopped_budget" Count "failed requests that the retry budget refused to try again" = stopped_by!(Budget);
+    "stopped_deadline" Count "failed requests for which no time was left" = stopped_by!(Deadline);
+    "stopped_caller_gone" Count "failed requests whose caller had given up" = stopped_by!(CallerGone);
+};
+
+/// Metrics of attempts: of the scenario and of each call.
+pub static CALLS: &[Metric<CallTally>] = metrics! {
+    "attempts" Count "attempts sent" = |t, _| Some(t.attempts as f64);
+    "retries" Count "attempts sent after the first of their own call" = |t, _| Some(t.retries as f64);
+    "retry_ratio" Ratio "share of the attempts that were retries" = |t, _| ratio(t.retries, t.attempts);
+    "attempt_peak" Count "most attempts sent within one aligned 100 ms" = |t, _| Some(t.attempt_peak as f64);
+    "retry_peak" Count "most retries sent within one aligned 100 ms" = |t, _| Some(t.retry_peak as f64);
+    "last_retry_s" Seconds "when the last retry was sent" = |t, _| t.last_retry.map(Instant::as_s);
+    "timeouts" Count "attempts that the caller stopped waiting for" = |t, _| Some(t.timeouts as f64);
+    "late_responses" Count "answers that came after their attempt had timed out" = |t, _| Some(t.late_responses as f64);
+    "deadline_stopped" Count "calls that were not tried again for lack of time" = |t, _| Some(t.deadline_stopped as f64);
+};
+
+/// Metrics of services.
+pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
+    "arrivals" Count "attempts that arrived, refused ones included" = |t, _| Some(t.arrivals as f64);
+    "arrival_peak" Count "most arrivals within one aligned 100 ms" = |t, _| Some(t.arrival_peak as f64);
+    "amplification" Ratio "arrivals per arrival on whose whole path every attempt was the first" = |t, _| amplification(t);
+    "completed" Count "arrivals that were answered, with success or an error" = |t, _| Some(t.completed as f64);
+    "refused" Count "arrivals that were turned away at the door" = |t, _| Some(t.refused as f64);
+    "sojourn_mean_ms" Milliseconds "mean time between arrival and answer" = |t, _| {
+        (t.completed > 0).then(|| t.sojourn_ns as f64 / t.completed as f64 / 1e6)
+    };
+    "in_flight_max" Count "most in progress at once, abandoned work included" = |t, _| Some(t.in_flight_max as f64);
+    "in_flight_max_s" Seconds "when the most were first in progress" = |t, _| {
+        (t.in_flight_max > 0).then(|| t.in_flight_max_at.as_s())
+    };
+    "in_flight_mean" Count "mean number in progress, abandoned work included" = |t, run| {
+        (run.measured > Span::ZERO).then(|| t.in_flight_ns as f64 / run.measured.as_ns() as f64)
+    };
+};
+
+/// Metrics of the scenario beside [`REQUESTS`] and [`CALLS`].
+pub static SCENARIO: &[Metric<Outcome>] = metrics! {
+    "amplification" Ratio "the largest amplification of a service" = |outcome, _| {
+        outcome.services.iter().filter_map(amplification).reduce(f64::max)
+    };
+};
+
+fn amplification(service: &ServiceTally) -> Option<f64> {
+    ratio(service.arrivals, service.original_arrivals)
+}
+
+/// The values of one replica for one thing, in the order of [`columns`].
+pub type Values = Vec<Option<f64>>;
+
+/// Name and unit of each metric of a kind of thing, in the order in which reports list them.
+pub fn columns(kind: ScopeKind) -> Vec<Column> {
+    fn of<T>(metrics: &'static [Metric<T>]) -> impl Iterator<Item = Column> {
+        metrics.iter().map(|metric| Column { name: metric.name, unit: metric.unit, meaning: metric.meaning })
+    }
+    match kind {
+        ScopeKind::Scenario => of(SCENARIO).chain(of(REQUESTS)).chain(of(CALLS)).collect(),
+        ScopeKind::Client => of(REQUESTS).collect(),
+        ScopeKind::Call => of(CALLS).collect(),
+        ScopeKind::Service => of(SERVICES).collect(),
+        ScopeKind::Fault => Vec::new(),
+    }
+}
+
+/// A metric as a column of a table: what can be known without values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// What it is, in a sentence.
+    pub meaning: &'static str,
+}
+
+fn read_all<T>(metrics: &[Metric<T>], tally: &T, run: &Run) -> impl Iterator<Item = Option<f64>> {
+    metrics.iter().map(move |metric| metric.read(tally, run))
+}
+
+/// All values of a replica.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Readings {
+    /// Of the scenario.
+    pub scenario: Values,
+    /// Of each client group.
+    pub groups: Vec<Values>,
+    /// Of each call.
+    pub calls: Vec<Values>,
+    /// Of each service.
+    pub services: Vec<Values>,
+}
+
+/// Reads every metric of a replica.
+pub fn read(outcome: &Outcome) -> Readings {
+    let run = Run::of(outcome);
+    Readings {
+        scenario: read_all(SCENARIO, outcome, &run)
+            .chain(read_all(REQUESTS, &outcome.all_requests, &run))
+            .chain(read_all(CALLS, &outcome.all_calls, &run))
+            .collect(),
+        groups: outcome.groups.iter().map(|group| read_all(REQUESTS, group, &run).collect()).collect(),
+        calls: outcome.calls.iter().map(|call| read_all(CALLS, call, &run).collect()).collect(),
+        services: outcome.services.iter().map(|service| read_all(SERVICES, service, &run).collect()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [ScopeKind; 5] =
+        [ScopeKind::Scenario, ScopeKind::Client, ScopeKind::Call, ScopeKind::Service, ScopeKind::Fault];
+
+    #[test]
+    fn names_are_unique_within_a_scope_and_end_in_their_unit() {
+        for kind in KINDS {
+            let columns = columns(kind);
+            for (i, column) in columns.iter().enumerate() {
+                assert!(columns[..i].iter().all(|other| other.name != column.name), "{kind}: `{}` twice", column.name);
+                let ending = match column.unit {
+                    Unit::Seconds => "_s",
+                    Unit::Milliseconds => "_ms",
+                    Unit::PerSecond => "_rps",
+                    Unit::Count | Unit::Ratio => "",
+                };
+                assert!(column.name.ends_with(ending), "{kind}: `{}` is in {}", column.name, column.unit.name());
+            }
+        }
+    }
+
+    #[test]
+    fn every_error_kind_and_stop_reason_has_its_metric() {
+        let names: Vec<_> = columns(ScopeKind::Client).into_iter().map(|column| column.name.to_owned()).collect();
+        for kind in ErrorKind::ALL {
+            assert!(names.contains(&format!("failed_{kind}")), "{kind}");
+        }
+        for reason in StopReason::ALL {
+            assert!(names.contains(&format!("stopped_{reason}")), "{reason}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What is measured: [`outcome`] holds the counts of one replica, [`catalogue`] names every metric that is read from them.
+
+pub mod catalogue;
+mod latency;
+mod outcome;
+mod timeline;
+
+pub use latency::Latency;
+pub use outcome::{CallTally, End, Limit, Outcome, RequestTally, ServiceTally};
+pub use timeline::{Bucket, Timeline};

@@ -1,0 +1,171 @@
+//! The counts of one replica.
+
+use std::fmt;
+
+use crate::failure::{ERROR_KINDS, STOP_REASONS};
+use crate::metrics::{Latency, Timeline};
+use crate::time::{Instant, Span};
+
+/// What one replica did. Counts, exact times and histograms; every figure of a report is read from these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Which replica, from 0.
+    pub replica: u32,
+    /// The instant up to which it ran: the horizon, or that of its last event.
+    pub end: Instant,
+    /// Why it ended there.
+    pub ended: End,
+    /// Events taken from the agenda.
+    pub events: u64,
+    /// By client group.
+    pub groups: Vec<RequestTally>,
+    /// By call.
+    pub calls: Vec<CallTally>,
+    /// By service.
+    pub services: Vec<ServiceTally>,
+    /// All requests.
+    pub all_requests: RequestTally,
+    /// All calls; its peaks are those of the sum, not the sum of the peaks.
+    pub all_calls: CallTally,
+    /// What happened when.
+    pub timeline: Timeline,
+}
+
+/// Why a replica ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Arrivals were exhausted and no work was left.
+    Drained,
+    /// The horizon was reached.
+    Horizon,
+    /// A limit of the simulator was reached; the counts up to there are right.
+    Limit(Limit),
+}
+
+/// The limits of the simulator. None of them is a property of the simulated system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// Virtual time reached [`Instant::LIMIT`].
+    VirtualTime,
+    /// 2^28 calls, or pieces of work at servers, were in progress at once.
+    Frames,
+    /// 10^9 events happened at one instant: virtual time never advances.
+    Instant,
+    /// A series of the timeline needed more than 10^7 buckets.
+    Buckets,
+    /// 2^42 events were scheduled.
+    Events,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::VirtualTime => "virtual time reached 52 days with work still to do; give the scenario a `horizon`",
+            Self::Frames => "more than 2^28 calls or pieces of work were in progress at once; less load or a shorter `horizon` fits",
+            Self::Instant => {
+                "virtual time never advances: 10^9 events at one instant; a retry without a wait and without a limit does this"
+            }
+            Self::Buckets => "the timeline needs more than 10^7 buckets; give the scenario a wider `bucket` or a shorter `horizon`",
+            Self::Events => "2^42 events were scheduled; give the scenario a shorter `horizon`",
+        })
+    }
+}
+
+/// What became of requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestTally {
+    /// Begun.
+    pub requests: u64,
+    /// Ended well.
+    pub succeeded: u64,
+    /// Ended well at the first attempt of the client's own call.
+    pub succeeded_first_try: u64,
+    /// Failed, by the error of the client's own call; the position is that of the kind in [`ErrorKind::ALL`](crate::failure::ErrorKind::ALL).
+    pub failed_by: [u64; ERROR_KINDS],
+    /// Failed, by the reason for which the client's own call was not tried again.
+    pub stopped_by: [u64; STOP_REASONS],
+    /// How long those that succeeded took.
+    pub latency: Latency,
+    /// The longest time that one took to fail; none if none failed.
+    pub give_up_max: Option<Span>,
+    /// When the last one ended; none if none ended.
+    pub last_end: Option<Instant>,
+}
+
+impl RequestTally {
+    /// How many failed.
+    pub fn failed(&self) -> u64 {
+        self.failed_by.iter().sum()
+    }
+
+    /// How many were begun and have not ended.
+    pub fn open(&self) -> u64 {
+        self.requests - self.succeeded - self.failed()
+    }
+
+    /// Adds another group's requests.
+    pub fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.succeeded += other.succeeded;
+        self.succeeded_first_try += other.succeeded_first_try;
+        self.failed_by.iter_mut().zip(&other.failed_by).for_each(|(sum, n)| *sum += n);
+        self.stopped_by.iter_mut().zip(&other.stopped_by).for_each(|(sum, n)| *sum += n);
+        self.latency.add(&other.latency);
+        self.give_up_max = self.give_up_max.max(other.give_up_max);
+        self.last_end = self.last_end.max(other.last_end);
+    }
+}
+
+/// What became of the attempts of a call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallTally {
+    /// Attempts sent.
+    pub attempts: u64,
+    /// Attempts sent after the first of their own call.
+    pub retries: u64,
+    /// Attempts answered with success in time.
+    pub succeeded: u64,
+    /// Attempts answered with an error in time.
+    pub errors: u64,
+    /// Attempts that the caller stopped waiting for, at the timeout or at a deadline.
+    pub timeouts: u64,
+    /// Answers that came after their attempt had timed out.
+    pub late_responses: u64,
+    /// Calls that were not tried again for lack of time.
+    pub deadline_stopped: u64,
+    /// The most attempts sent within one aligned 100 ms.
+    pub attempt_peak: u64,
+    /// The most retries sent within one aligned 100 ms.
+    pub retry_peak: u64,
+    /// When the last retry was sent; none without one.
+    pub last_retry: Option<Instant>,
+}
+
+/// What a service saw.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServiceTally {
+    /// Attempts that arrived, those refused included.
+    pub arrivals: u64,
+    /// Those on whose whole path from the client every attempt was the first of its call.
+    pub original_arrivals: u64,
+    /// Arrivals that were retries of their own call.
+    pub retry_arrivals: u64,
+    /// Answered, with success or an error of its own; late answers too.
+    pub completed: u64,
+    /// Those of them that were successes.
+    pub succeeded: u64,
+    /// Turned away at the door.
+    pub refused: u64,
+    /// In progress at the end.
+    pub in_progress: u64,
+    /// The most arrivals within one aligned 100 ms.
+    pub arrival_peak: u64,
+    /// The most in progress at once, abandoned work included.
+    pub in_flight_max: u64,
+    /// When that was first reached.
+    pub in_flight_max_at: Instant,
+    /// Integral of the number in progress over the run, in ns.
+    pub in_flight_ns: u128,
+    /// Sum of the times between arrival and answer over all that completed, in ns.
+    pub sojourn_ns: u128,
+}

@@ -1,0 +1,46 @@
+//! What happened in each bucket of time: integers only, so that replicas add up in any order.
+
+use crate::time::Span;
+
+/// The counts of one series within one bucket.
+///
+/// What a column means depends on the series: see the table in the reference of `timeline.csv`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bucket {
+    /// Position: the bucket covers `[index, index + 1)` times the bucket width.
+    pub index: u64,
+    /// Attempts sent (services: attempts that arrived).
+    pub attempts: u64,
+    /// Those of them that were retries of their own call.
+    pub retries: u64,
+    /// Requests (calls: attempts; services: arrivals) that ended well.
+    pub succeeded: u64,
+    /// Those that ended badly.
+    pub failed: u64,
+    /// Attempts that their caller gave up waiting for.
+    pub timeouts: u64,
+    /// Integral of the number in flight over the bucket, in ns.
+    pub in_flight_ns: u128,
+}
+
+impl Bucket {
+    /// Whether nothing happened and nothing was in flight.
+    pub fn is_idle(&self) -> bool {
+        *self == Self { index: self.index, ..Self::default() }
+    }
+}
+
+/// The series of one replica. Series are sparse: ascending by index, idle buckets left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeline {
+    /// The width of a bucket.
+    pub bucket: Span,
+    /// All calls and all requests together.
+    pub scenario: Vec<Bucket>,
+    /// By client group.
+    pub groups: Vec<Vec<Bucket>>,
+    /// By call.
+    pub calls: Vec<Vec<Bucket>>,
+    /// By service.
+    pub services: Vec<Vec<Bucket>>,
+}

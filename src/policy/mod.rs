@@ -1,0 +1,9 @@
+//! Retry policies: small state machines and pure functions that own no clock and no generator.
+//!
+//! `now` and draws come in as arguments. Nothing here knows of events.
+
+mod backoff;
+mod retry;
+
+pub use backoff::{Backoff, CapOrder, Jitter, Schedule};
+pub use retry::{Attempted, RetryPolicy, Verdict};

@@ -1,0 +1,127 @@
+//! What happens after a failed attempt.
+
+use crate::failure::{ErrorKind, ErrorSet, StopReason};
+use crate::policy::Schedule;
+use crate::time::Span;
+
+/// A retry policy: when to try again, how often, and after which wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RetryPolicy {
+    /// Attempts allowed in all, the first included; at least 1; `u32::MAX` without a limit.
+    pub max_attempts: u32,
+    /// The waits.
+    pub schedule: Schedule,
+    /// The errors that are worth another attempt.
+    pub retry_on: ErrorSet,
+    /// No wait for an attempt that has less than this left.
+    pub min_attempt: Span,
+}
+
+/// A failed attempt, as its policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempted {
+    /// Its number; 1 is the first.
+    pub attempt: u32,
+    /// Its error.
+    pub error: ErrorKind,
+    /// What is left of the call's deadline; [`Span::UNLIMITED`] without one.
+    pub remaining: Span,
+    /// The wait before this attempt, for policies whose waits depend on it.
+    pub previous_wait: Span,
+    /// Its key, for the draw of the wait.
+    pub key: u64,
+}
+
+/// What a policy decides about a failed attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Try again after this wait.
+    Retry(Span),
+    /// The call has failed, for this reason.
+    Stop(StopReason),
+}
+
+impl RetryPolicy {
+    /// Decides about a failed attempt. The first of these that applies ends the call: the deadline has passed, the
+    /// error is not retryable, the attempts are exhausted, the wait and the shortest useful attempt do not fit into
+    /// what is left of the deadline.
+    #[inline]
+    pub fn decide(&self, failed: Attempted) -> Verdict {
+        if failed.remaining == Span::ZERO {
+            return Verdict::Stop(StopReason::Deadline);
+        }
+        if !self.retry_on.contains(failed.error) {
+            return Verdict::Stop(StopReason::NotRetryable);
+        }
+        if failed.attempt >= self.max_attempts {
+            return Verdict::Stop(StopReason::Exhausted);
+        }
+        let wait = self.schedule.wait(failed.attempt, failed.previous_wait, failed.key);
+        if wait + self.min_attempt > failed.remaining {
+            return Verdict::Stop(StopReason::Deadline);
+        }
+        Verdict::Retry(wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::{Backoff, CapOrder, Jitter};
+
+    fn policy(max_attempts: u32, waits_ms: &[u64], min_attempt: Span) -> RetryPolicy {
+        let waits = waits_ms.iter().map(|&ms| Span::from_ms(ms)).collect();
+        RetryPolicy {
+            max_attempts,
+            schedule: Schedule::new(Backoff::Explicit(waits), Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None),
+            retry_on: ErrorSet::RETRYABLE,
+            min_attempt,
+        }
+    }
+
+    fn failed(attempt: u32, error: ErrorKind, remaining: Span) -> Attempted {
+        Attempted { attempt, error, remaining, previous_wait: Span::ZERO, key: 0 }
+    }
+
+    #[test]
+    fn the_first_reason_that_applies_is_given() {
+        let policy = policy(2, &[100], Span::ZERO);
+        let stop = |attempt, error, ms| policy.decide(failed(attempt, error, Span::from_ms(ms)));
+        assert_eq!(stop(2, ErrorKind::Internal, 0), Verdict::Stop(StopReason::Deadline));
+        assert_eq!(stop(2, ErrorKind::Internal, 1), Verdict::Stop(StopReason::NotRetryable));
+        assert_eq!(stop(2, ErrorKind::Unavailable, 1), Verdict::Stop(StopReason::Exhausted));
+        assert_eq!(stop(1, ErrorKind::Unavailable, 1), Verdict::Stop(StopReason::Deadline));
+        assert_eq!(stop(1, ErrorKind::Unavailable, 100), Verdict::Retry(Span::from_ms(100)));
+    }
+
+    /// Deadline 250 ms, attempts of 60 ms, waits of 17 and 12 ms: exactly 3 attempts, the last ends at 209 ms with
+    /// 41 ms left, and the reason is the deadline: 41 < wait + 60.
+    #[test]
+    fn a_deadline_beats_the_count() {
+        let policy = policy(5, &[17, 12], Span::from_ms(60));
+        let (mut now, mut attempt) = (0, 0);
+        let reason = loop {
+            attempt += 1;
+            now += 60;
+            match policy.decide(failed(attempt, ErrorKind::Unavailable, Span::from_ms(250 - now))) {
+                Verdict::Retry(wait) => now += wait.as_ns() / 1_000_000,
+                Verdict::Stop(reason) => break reason,
+            }
+        };
+        assert_eq!((attempt, now, 250 - now, reason), (3, 209, 41, StopReason::Deadline));
+    }
+
+    /// An overall budget of 1 s and waits of 100, 200, 400, 800 ms: the fourth wait cannot fit.
+    #[test]
+    fn a_wait_that_does_not_fit_is_not_begun() {
+        let policy = policy(10, &[100, 200, 400, 800], Span::ZERO);
+        let mut remaining = 1000;
+        for (attempt, wait) in [(1, 100), (2, 200), (3, 400)] {
+            let verdict = policy.decide(failed(attempt, ErrorKind::Unavailable, Span::from_ms(remaining)));
+            assert_eq!(verdict, Verdict::Retry(Span::from_ms(wait)));
+            remaining -= wait;
+        }
+        let verdict = policy.decide(failed(4, ErrorKind::Unavailable, Span::from_ms(remaining)));
+        assert_eq!(verdict, Verdict::Stop(StopReason::Deadline));
+    }
+}

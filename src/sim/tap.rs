@@ -1,0 +1,89 @@
+//! Watching a run from inside: one note per thing that happens. With `()` as the tap nothing is compiled in.
+
+use crate::failure::{ErrorKind, StopReason};
+use crate::plan::{CallId, GroupId, ServiceId};
+use crate::time::{Instant, Span};
+
+/// Something that receives notes.
+pub trait Tap {
+    /// Takes one note.
+    fn note(&mut self, now: Instant, note: Note);
+}
+
+impl Tap for () {
+    #[inline(always)]
+    fn note(&mut self, _: Instant, _: Note) {}
+}
+
+impl Tap for Vec<(Instant, Note)> {
+    fn note(&mut self, now: Instant, note: Note) {
+        self.push((now, note));
+    }
+}
+
+/// One thing that happened. `key` is always that of the attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// A client began a request.
+    RequestBegan {
+        /// The client group.
+        group: GroupId,
+        /// The client's number within it.
+        client: u32,
+        /// Which of the client's requests, from 0.
+        ordinal: u64,
+    },
+    /// An attempt was sent.
+    Sent {
+        /// Of this call.
+        call: CallId,
+        /// Its number; 1 is the first.
+        attempt: u32,
+        /// Its key.
+        key: u64,
+    },
+    /// An attempt arrived at its target.
+    Arrived {
+        /// The target.
+        service: ServiceId,
+        /// Its key.
+        key: u64,
+    },
+    /// The service is done with an attempt and sends the answer.
+    Answered {
+        /// Its key.
+        key: u64,
+        /// Success, or the error.
+        result: Result<(), ErrorKind>,
+    },
+    /// The answer reached the caller.
+    Answer {
+        /// Its key.
+        key: u64,
+        /// Whether the caller had given up before.
+        late: bool,
+    },
+    /// The caller gave up waiting for the attempt.
+    TimedOut {
+        /// Its key.
+        key: u64,
+        /// `timeout` or `deadline`.
+        error: ErrorKind,
+    },
+    /// After the failed attempt the call waits for its next one.
+    Waiting {
+        /// The key of the failed attempt.
+        key: u64,
+        /// How long.
+        wait: Span,
+    },
+    /// A call ended.
+    CallEnded {
+        /// Which.
+        call: CallId,
+        /// The key of its last attempt.
+        key: u64,
+        /// Success, or the error of its last attempt and why it was not tried again.
+        result: Result<(), (ErrorKind, StopReason)>,
+    },
+}
