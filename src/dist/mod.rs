@@ -65,6 +65,12 @@ impl Dist {
         Self::Lognormal { median, sigma: libm::log(p99.as_ns() as f64 / median.as_ns() as f64) / NORMAL_P99 }
     }
 
+    /// Whether it is the constant zero: a phase that does not exist.
+    #[inline]
+    pub fn is_zero(&self) -> bool {
+        matches!(self, Self::Constant(Span::ZERO))
+    }
+
     /// The sample of `key` for `purpose`.
     #[inline]
     pub fn sample(&self, key: u64, purpose: Purpose) -> Span {

@@ -1,10 +1,13 @@
 //! From plans to statements: replicas of every variant in parallel, statistics over them, expectations judged.
 
 mod expectation;
+mod runner;
 mod statistics;
 mod summary;
+mod timeline_sum;
 
 pub use expectation::{Condition, Expectation, Scope, Statistic, Tolerance, Verdict};
+pub use runner::{CutShort, Experiment};
 pub use statistics::Stat;
 pub use summary::{
     BucketMeans, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Series, Summary, ToolInfo, VariantSummary,

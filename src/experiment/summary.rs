@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::experiment::{Stat, Verdict};
+use crate::experiment::{CutShort, Stat, Verdict};
 use crate::metrics::catalogue::{ScopeKind, Values};
 
 /// Figures by metric name, in the order of the catalogue.
@@ -30,6 +30,9 @@ pub struct Summary {
     pub variants: Vec<VariantSummary>,
     /// Every expectation of the file, for every variant it applies to.
     pub expectations: Vec<Verdict>,
+    /// The first replica that a limit of the simulator cut short, if any was.
+    #[serde(skip)]
+    pub cut_short: Option<CutShort>,
 }
 
 /// The program that made a summary.

@@ -3,8 +3,10 @@
 pub mod catalogue;
 mod latency;
 mod outcome;
+mod recorder;
 mod timeline;
 
 pub use latency::Latency;
 pub use outcome::{CallTally, End, Limit, Outcome, RequestTally, ServiceTally};
+pub use recorder::{PEAK_WINDOW, Recorder};
 pub use timeline::{Bucket, Timeline};

@@ -141,6 +141,20 @@ pub struct CallTally {
     pub last_retry: Option<Instant>,
 }
 
+impl CallTally {
+    /// Adds another call's counts. Peaks do not add up and are left alone.
+    pub fn add_counts(&mut self, other: &Self) {
+        self.attempts += other.attempts;
+        self.retries += other.retries;
+        self.succeeded += other.succeeded;
+        self.errors += other.errors;
+        self.timeouts += other.timeouts;
+        self.late_responses += other.late_responses;
+        self.deadline_stopped += other.deadline_stopped;
+        self.last_retry = self.last_retry.max(other.last_retry);
+    }
+}
+
 /// What a service saw.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServiceTally {

@@ -28,6 +28,13 @@ impl Bucket {
     pub fn is_idle(&self) -> bool {
         *self == Self { index: self.index, ..Self::default() }
     }
+
+    /// Adds the attempts of a call, its retries and its timeouts.
+    pub(super) fn add_attempts(&mut self, call: &Self) {
+        self.attempts += call.attempts;
+        self.retries += call.retries;
+        self.timeouts += call.timeouts;
+    }
 }
 
 /// The series of one replica. Series are sparse: ascending by index, idle buckets left out.

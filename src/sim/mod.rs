@@ -43,6 +43,13 @@
 //! attempt's key come its service time, the wait after it, `draw(mix(attempt, fault.key), Fault)` whether a fault
 //! strikes it, and from `mix(attempt, fault.key)` the delay of that fault.
 
+mod call;
+mod client;
+mod fault;
+mod frames;
+mod replica;
+mod service;
+mod slab;
 mod tap;
 
 pub use tap::{Note, Tap};
@@ -57,6 +64,5 @@ pub fn simulate(plan: &Plan, seed: u64, replica: u32) -> Outcome {
 
 /// Runs one replica and tells `tap` everything that happens.
 pub fn simulate_tapped(plan: &Plan, seed: u64, replica: u32, tap: &mut impl Tap) -> Outcome {
-    let _ = (plan, seed, replica, tap);
-    unreachable!("the engine is written next")
+    replica::Replica::new(plan, seed, replica, tap).run()
 }

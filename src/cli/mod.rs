@@ -1,0 +1,61 @@
+//! One file per command, and what they share: streams, colours, exit codes. No simulation logic.
+
+mod args;
+mod progress;
+mod run;
+mod terminal;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+use terminal::Terminal;
+
+/// How a command ended, as a number that scripts can rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Good.
+    Good = 0,
+    /// An expectation failed.
+    Failed = 1,
+    /// A usage, scenario or I/O error, or a limit of the simulator.
+    Error = 2,
+}
+
+/// Why a command could not do its work. The message for the user has been printed, or is in here.
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    /// A complete message.
+    #[error("{0}")]
+    Message(String),
+    /// Standard output or standard error failed.
+    #[error("cannot write to the terminal: {0}")]
+    Stream(#[from] io::Error),
+}
+
+/// Runs the command that the process was started with.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version go to standard output and are no error; a closed pipe is not worth a word.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    let terminal = Terminal::new(arguments.color);
+    let result = match &arguments.command {
+        Command::Run(run) => run::run(run, &terminal),
+    };
+    match result {
+        Ok(exit) => ExitCode::from(exit as u8),
+        // Whoever reads has seen enough: `stormsim run FILE | head` is a success.
+        Err(CommandError::Stream(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            terminal.error(&error.to_string());
+            ExitCode::from(Exit::Error as u8)
+        }
+    }
+}

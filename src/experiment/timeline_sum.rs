@@ -1,0 +1,127 @@
+//! Timelines of many replicas added up. Only integers are added, so that the order does not matter.
+
+use crate::experiment::{BucketMeans, Series};
+use crate::metrics::catalogue::ScopeKind;
+use crate::metrics::{Bucket, Timeline};
+use crate::plan::Plan;
+use crate::time::Span;
+
+/// Sums of one bucket over replicas, and the largest counts of any of them.
+#[derive(Clone, Copy, Debug)]
+struct SumBucket {
+    sum: Bucket,
+    attempts_max: u64,
+    retries_max: u64,
+}
+
+/// One series, added up over replicas; ascending by index.
+type SumSeries = Vec<SumBucket>;
+
+/// All series of a variant, added up over replicas: scenario, groups, calls, services.
+#[derive(Debug)]
+pub(super) struct TimelineSum {
+    series: Vec<SumSeries>,
+    bucket: Span,
+}
+
+impl TimelineSum {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let series = 1 + plan.groups.len() + plan.calls.len() + plan.services.len();
+        Self { series: vec![Vec::new(); series], bucket: plan.bucket }
+    }
+
+    pub(super) fn add(&mut self, timeline: &Timeline) {
+        let all = std::iter::once(&timeline.scenario)
+            .chain(&timeline.groups)
+            .chain(&timeline.calls)
+            .chain(&timeline.services);
+        for (sum, series) in self.series.iter_mut().zip(all) {
+            merge(sum, series);
+        }
+    }
+
+    /// The means over `replicas` replicas.
+    pub(super) fn means(self, plan: &Plan, replicas: u32) -> Vec<Series> {
+        let labels = &plan.labels;
+        let names = |kind: ScopeKind, names: &[String]| -> Vec<(ScopeKind, String)> {
+            names.iter().map(|name| (kind, name.clone())).collect()
+        };
+        let mut scopes = vec![(ScopeKind::Scenario, String::new())];
+        scopes.extend(names(ScopeKind::Client, &labels.groups));
+        scopes.extend(names(ScopeKind::Call, &labels.calls));
+        scopes.extend(names(ScopeKind::Service, &labels.services));
+        let (replicas, width) = (f64::from(replicas), self.bucket.as_ns() as f64);
+        let mean = |bucket: &SumBucket| BucketMeans {
+            index: bucket.sum.index,
+            attempts: bucket.sum.attempts as f64 / replicas,
+            retries: bucket.sum.retries as f64 / replicas,
+            succeeded: bucket.sum.succeeded as f64 / replicas,
+            failed: bucket.sum.failed as f64 / replicas,
+            timeouts: bucket.sum.timeouts as f64 / replicas,
+            in_flight: bucket.sum.in_flight_ns as f64 / replicas / width,
+            queued: 0.0,
+            attempts_max: bucket.attempts_max,
+            retries_max: bucket.retries_max,
+        };
+        let named = scopes.into_iter().zip(&self.series);
+        named.map(|((kind, name), sums)| Series { kind, name, buckets: sums.iter().map(mean).collect() }).collect()
+    }
+}
+
+/// Adds a series to a sum; both ascend by index.
+fn merge(sums: &mut SumSeries, series: &[Bucket]) {
+    let mut at = 0;
+    let mut missing = Vec::new();
+    for bucket in series {
+        while sums.get(at).is_some_and(|sum| sum.sum.index < bucket.index) {
+            at += 1;
+        }
+        match sums.get_mut(at).filter(|sum| sum.sum.index == bucket.index) {
+            Some(sum) => sum.add(bucket),
+            None => missing.push(SumBucket {
+                sum: *bucket,
+                attempts_max: bucket.attempts,
+                retries_max: bucket.retries,
+            }),
+        }
+    }
+    if !missing.is_empty() {
+        sums.append(&mut missing);
+        // Two ascending runs: the sort merges them in linear time.
+        sums.sort_by_key(|sum| sum.sum.index);
+    }
+}
+
+impl SumBucket {
+    fn add(&mut self, bucket: &Bucket) {
+        let sum = &mut self.sum;
+        sum.attempts += bucket.attempts;
+        sum.retries += bucket.retries;
+        sum.succeeded += bucket.succeeded;
+        sum.failed += bucket.failed;
+        sum.timeouts += bucket.timeouts;
+        sum.in_flight_ns += bucket.in_flight_ns;
+        self.attempts_max = self.attempts_max.max(bucket.attempts);
+        self.retries_max = self.retries_max.max(bucket.retries);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(counts: &[(u64, u64)]) -> Vec<Bucket> {
+        counts.iter().map(|&(index, attempts)| Bucket { index, attempts, ..Bucket::default() }).collect()
+    }
+
+    #[test]
+    fn sparse_series_meet_bucket_by_bucket_in_any_order() {
+        let replicas = [series(&[(0, 5), (7, 1)]), series(&[(3, 2), (7, 4)]), series(&[(0, 1), (9, 9)])];
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let mut sums = SumSeries::new();
+            order.iter().for_each(|&replica| merge(&mut sums, &replicas[replica]));
+            let found: Vec<_> = sums.iter().map(|sum| (sum.sum.index, sum.sum.attempts, sum.attempts_max)).collect();
+            assert_eq!(found, [(0, 6, 5), (3, 2, 2), (7, 5, 4), (9, 9, 9)]);
+        }
+    }
+}

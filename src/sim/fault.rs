@@ -1,0 +1,61 @@
+//! Faults: when they are active, and whom they strike.
+
+use crate::dist::{Purpose, draw, happens, mix};
+use crate::failure::ErrorKind;
+use crate::plan::{Effect, FaultId, ServiceId};
+use crate::sim::replica::{Kind, Replica};
+use crate::sim::tap::Tap;
+use crate::time::Span;
+
+/// What the active faults of a service do to an attempt that arrives there.
+pub(super) enum Strike {
+    /// Nothing.
+    None,
+    /// It is turned away.
+    Refused,
+    /// It fails, after the delay if there is one.
+    Fails { error: ErrorKind, delay: Option<Span> },
+}
+
+impl<T: Tap> Replica<'_, T> {
+    pub(super) fn schedule_faults(&mut self) {
+        for (id, fault) in (0..).zip(&self.plan.faults) {
+            for window in &fault.windows {
+                self.agenda.schedule_fault(window.start, Kind::FaultBegins.of(id));
+                self.agenda.schedule_fault(window.end, Kind::FaultEnds.of(id));
+            }
+        }
+    }
+
+    pub(super) fn fault_begins(&mut self, id: FaultId) {
+        for target in &self.plan.faults[id.index()].targets {
+            let active = &mut self.active_faults[target.index()];
+            active.insert(active.partition_point(|&other| other < id), id);
+        }
+    }
+
+    pub(super) fn fault_ends(&mut self, id: FaultId) {
+        for target in &self.plan.faults[id.index()].targets {
+            self.active_faults[target.index()].retain(|&other| other != id);
+        }
+    }
+
+    /// Asks the faults that are active at a service about the attempt with this key; the first that strikes decides.
+    #[inline]
+    pub(super) fn strike(&self, service: ServiceId, key: u64) -> Strike {
+        for id in &self.active_faults[service.index()] {
+            let fault = &self.plan.faults[id.index()];
+            match &fault.effect {
+                Effect::Refuse => return Strike::Refused,
+                Effect::Fail { probability, error, delay } => {
+                    let own_key = mix(key, fault.key);
+                    if happens(draw(own_key, Purpose::Fault), *probability) {
+                        let delay = (!delay.is_zero()).then(|| delay.sample(own_key, Purpose::FaultDelay));
+                        return Strike::Fails { error: *error, delay };
+                    }
+                }
+            }
+        }
+        Strike::None
+    }
+}
