@@ -43,6 +43,7 @@
 //! attempt's key come its service time, the wait after it, `draw(mix(attempt, fault.key), Fault)` whether a fault
 //! strikes it, and from `mix(attempt, fault.key)` the delay of that fault.
 
+pub mod agenda;
 mod call;
 mod client;
 mod fault;
