@@ -13,7 +13,7 @@ use crate::time::{Instant, Span};
 impl<T: Tap> Replica<'_, T> {
     /// A call begins, made by the work `parent` or, with [`NONE`], by a client.
     pub(super) fn begin_call(&mut self, call: CallId, parent: u32, key: u64) {
-        let frame = CallFrame { key, start: self.now, armed: Sequence::NEVER, parent, call, attempt: 0, work: NONE };
+        let frame = CallFrame { key, start: self.now, armed: Sequence::NONE, parent, call, attempt: 0, work: NONE };
         let index = self.calls.insert(frame);
         self.start_attempt(index);
     }
@@ -54,7 +54,7 @@ impl<T: Tap> Replica<'_, T> {
         frame.armed = if call.timeout.after < left {
             self.agenda.arm(call.timeout.id, timer)
         } else if call.total_timeout.after == Span::UNLIMITED {
-            Sequence::NEVER
+            Sequence::NONE
         } else if left == call.total_timeout.after {
             self.agenda.arm(call.total_timeout.id, timer)
         } else {
@@ -79,7 +79,7 @@ impl<T: Tap> Replica<'_, T> {
             return;
         }
         self.recorder.answered_in_time(call, error.is_none(), self.now);
-        self.calls[caller].armed = Sequence::NEVER;
+        self.calls[caller].armed = Sequence::NONE;
         match error {
             None => self.end_call(caller, Ok(())),
             Some(error) => self.fail_attempt(caller, key, error),
@@ -95,7 +95,7 @@ impl<T: Tap> Replica<'_, T> {
         let error = if is_over { ErrorKind::Deadline } else { ErrorKind::Timeout };
         self.tap.note(self.now, Note::TimedOut { key, error });
         self.recorder.timed_out(call, self.now);
-        self.calls[index].armed = Sequence::NEVER;
+        self.calls[index].armed = Sequence::NONE;
         self.fail_attempt(index, key, error);
     }
 

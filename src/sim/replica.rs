@@ -133,7 +133,7 @@ impl<'p, T: Tap> Replica<'p, T> {
                 Some(Limit::Instant)
             } else if self.calls.places() > room || self.works.places() > room {
                 Some(Limit::Frames)
-            } else if self.agenda.is_exhausted() {
+            } else if self.agenda.exhausted() {
                 Some(Limit::Events)
             } else if self.recorder.is_overfull() {
                 Some(Limit::Buckets)

@@ -1,0 +1,72 @@
+//! The retry storm of 1,000 to 1,000,000 clients that fail at the same instant and retry four times with full jitter,
+//! beside the hold operation of a plain binary heap at 10^5 pending in the same process.
+//!
+//! The time per event of the engine divided by that of the heap can be compared between machines, and between runs on a
+//! busy one; the times themselves cannot.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::hint::black_box;
+use std::path::Path;
+
+use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use stormsim::dist::mix;
+use stormsim::plan::Plan;
+use stormsim::scenario::{Overrides, Scenario};
+use stormsim::sim::simulate;
+
+/// The variant `full-jitter` of the bundled scenario, with this many clients.
+fn storm(clients: u32) -> Plan {
+    let overrides = Overrides {
+        set: vec![format!("clients.fleet.count={clients}")],
+        variant: Some("full-jitter".to_owned()),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(Path::new("scenarios/backoff.toml"), &overrides).expect("the scenario is right");
+    scenario.variants()[0].1.clone()
+}
+
+fn storms(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("storm");
+    group.sample_size(10);
+    for clients in [1_000, 10_000, 100_000, 1_000_000] {
+        let plan = storm(clients);
+        group.throughput(Throughput::Elements(simulate(&plan, 42, 0).events));
+        group.bench_with_input(BenchmarkId::new("events", clients), &plan, |bencher, plan| {
+            bencher.iter(|| black_box(simulate(plan, 42, 0)));
+        });
+    }
+    group.finish();
+}
+
+/// Pending entries of the heap that everything is measured against.
+const PENDING: u64 = 100_000;
+/// Hold operations per sample.
+const HOLDS: u64 = 1_000_000;
+
+/// An increment between 0 and about two seconds, in ns, uniform.
+fn increment(n: u64) -> u128 {
+    u128::from(mix(1, n) >> 33)
+}
+
+fn heap(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("heap");
+    group.sample_size(10).throughput(Throughput::Elements(HOLDS));
+    let full: BinaryHeap<Reverse<u128>> = (0..PENDING).map(|n| Reverse(increment(n) << 76 | u128::from(n))).collect();
+    group.bench_function(BenchmarkId::new("hold", PENDING), |bencher| {
+        bencher.iter_batched_ref(
+            || full.clone(),
+            |heap| {
+                for n in PENDING..PENDING + HOLDS {
+                    let Reverse(entry) = heap.pop().expect("it never runs empty");
+                    heap.push(Reverse(((entry >> 76) + increment(n)) << 76 | u128::from(n)));
+                }
+            },
+            BatchSize::LargeInput,
+        );
+    });
+    group.finish();
+}
+
+criterion_group!(benches, heap, storms);
+criterion_main!(benches);
