@@ -1,0 +1,128 @@
+//! The engine against the reference interpreter: the same story, note by note, and the same counts.
+
+mod reference;
+
+use std::fmt::{Debug, Write};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, contextualize_config};
+use stormsim::metrics::{Bucket, Latency, Outcome, RequestTally};
+use stormsim::plan::Plan;
+use stormsim::sim::{Note, simulate, simulate_tapped};
+use stormsim::time::Instant;
+
+use reference::{interpret, random_plan};
+
+/// The same plans every time, so that a change that breaks nothing passes every time. `PROPTEST_CASES` and
+/// `PROPTEST_RNG_SEED` lead to others.
+fn config() -> Config {
+    let cases = 10_000;
+    contextualize_config(Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Each plan has groups, layers, faults and policies of its own, and most of its times are multiples of 5 ms: a
+    /// rule of order that the engine breaks anywhere shows as a note out of its place.
+    #[test]
+    fn the_engine_tells_the_same_story_as_the_interpreter(sketch in random_plan(), seed: u64, replica in 0..3u32) {
+        let plan = sketch.plan();
+        let (expected_notes, expected) = interpret(&plan, seed, replica);
+        let mut notes: Vec<(Instant, Note)> = Vec::new();
+        let outcome = simulate_tapped(&plan, seed, replica, &mut notes);
+        if let Some(difference) = first_different_note(&expected_notes, &notes) {
+            return Err(TestCaseError::fail(difference));
+        }
+        let differences = differences(&plan, &expected, &outcome);
+        prop_assert!(differences.is_empty(), "{}", differences);
+        // Without a tap the engine is compiled anew: it must still be the same engine.
+        prop_assert!(simulate(&plan, seed, replica) == outcome, "the outcome depends on whether somebody watches");
+    }
+}
+
+/// The first place where the stories part, with what came just before it.
+fn first_different_note(expected: &[(Instant, Note)], actual: &[(Instant, Note)]) -> Option<String> {
+    const BEFORE: usize = 10;
+    let length = expected.len().max(actual.len());
+    let place = (0..length).find(|&i| expected.get(i) != actual.get(i))?;
+    let mut text = format!("note {place} differs\n");
+    for (at, note) in &expected[place.saturating_sub(BEFORE)..place] {
+        let _ = writeln!(text, "      both {:>12} ns {note:?}", at.as_ns());
+    }
+    for (who, notes) in [("  expected", expected), ("the engine", actual)] {
+        let _ = match notes.get(place) {
+            Some((at, note)) => writeln!(text, "{who} {:>12} ns {note:?}", at.as_ns()),
+            None => writeln!(text, "{who} has ended"),
+        };
+    }
+    Some(text)
+}
+
+/// A line for each field in which two outcomes differ; empty if none does.
+fn differences(plan: &Plan, expected: &Outcome, actual: &Outcome) -> String {
+    let mut found = Differences(String::new());
+    found.compare("replica", &expected.replica, &actual.replica);
+    found.compare("end", &expected.end, &actual.end);
+    found.compare("ended", &expected.ended, &actual.ended);
+    found.compare("events", &expected.events, &actual.events);
+    found.compare_requests("all_requests", &expected.all_requests, &actual.all_requests);
+    found.compare("all_calls", &expected.all_calls, &actual.all_calls);
+    found.compare("groups.len()", &expected.groups.len(), &actual.groups.len());
+    for ((name, expected), actual) in plan.labels.groups.iter().zip(&expected.groups).zip(&actual.groups) {
+        found.compare_requests(&format!("groups[{name}]"), expected, actual);
+    }
+    found.compare_each("calls", &plan.labels.calls, &expected.calls, &actual.calls);
+    found.compare_each("services", &plan.labels.services, &expected.services, &actual.services);
+    found.compare("timeline.bucket", &expected.timeline.bucket, &actual.timeline.bucket);
+    found.compare_series("timeline.scenario", &expected.timeline.scenario, &actual.timeline.scenario);
+    let series = [
+        ("groups", &plan.labels.groups, &expected.timeline.groups, &actual.timeline.groups),
+        ("calls", &plan.labels.calls, &expected.timeline.calls, &actual.timeline.calls),
+        ("services", &plan.labels.services, &expected.timeline.services, &actual.timeline.services),
+    ];
+    for (kind, names, expected, actual) in series {
+        found.compare(&format!("timeline.{kind}.len()"), &expected.len(), &actual.len());
+        for ((name, expected), actual) in names.iter().zip(expected).zip(actual) {
+            found.compare_series(&format!("timeline.{kind}[{name}]"), expected, actual);
+        }
+    }
+    if found.0.is_empty() && expected != actual {
+        found.0.push_str("the outcomes differ in a field that is not shown");
+    }
+    found.0
+}
+
+struct Differences(String);
+
+impl Differences {
+    fn compare<T: PartialEq + Debug + ?Sized>(&mut self, field: &str, expected: &T, actual: &T) {
+        if expected != actual {
+            let _ = writeln!(self.0, "{field}\n    expected {expected:?}\n  the engine {actual:?}");
+        }
+    }
+
+    fn compare_each<T: PartialEq + Debug>(&mut self, kind: &str, names: &[String], expected: &[T], actual: &[T]) {
+        self.compare(&format!("{kind}.len()"), &expected.len(), &actual.len());
+        for ((name, expected), actual) in names.iter().zip(expected).zip(actual) {
+            self.compare(&format!("{kind}[{name}]"), expected, actual);
+        }
+    }
+
+    /// The latencies by their figures: the bins of a histogram fill a page.
+    fn compare_requests(&mut self, field: &str, expected: &RequestTally, actual: &RequestTally) {
+        let counts = |tally: &RequestTally| RequestTally { latency: Latency::default(), ..tally.clone() };
+        let figures = |latency: &Latency| {
+            (latency.count(), latency.mean_ms(), latency.quantile_ms(0.5), latency.quantile_ms(0.99), latency.max_ms())
+        };
+        self.compare(&format!("{field}, latency left out"), &counts(expected), &counts(actual));
+        self.compare(&format!("{field}.latency"), &figures(&expected.latency), &figures(&actual.latency));
+    }
+
+    fn compare_series(&mut self, field: &str, expected: &[Bucket], actual: &[Bucket]) {
+        self.compare(&format!("{field}.len()"), &expected.len(), &actual.len());
+        for (expected, actual) in expected.iter().zip(actual) {
+            self.compare(&format!("{field}, bucket {}", expected.index), expected, actual);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What is still to happen, in the order in which it will.
+
+use std::collections::BTreeMap;
+
+use stormsim::failure::ErrorKind;
+use stormsim::plan::GroupId;
+use stormsim::time::Instant;
+
+/// What comes first at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// A fault begins or ends.
+    FaultTransition,
+    /// Everything else.
+    Normal,
+    /// A caller's patience ends.
+    Timeout,
+}
+
+/// The place of an event in the total order of all events: by instant, then class, then the order of scheduling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot {
+    /// When.
+    pub at: Instant,
+    /// What goes first at that instant.
+    pub class: Class,
+    sequence: u64,
+}
+
+/// An event. Calls, attempts and works are meant by their position in the record.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A window of a fault begins or ends. Nothing is done then: whoever arrives looks at the windows itself.
+    FaultTransition,
+    /// The next request of a group begins.
+    Arrival(GroupId),
+    /// An attempt reaches its target.
+    Arrive {
+        /// The attempt.
+        attempt: usize,
+    },
+    /// The service time of a work is over, or the delay of the fault that struck it.
+    Served {
+        /// The work.
+        work: usize,
+        /// The error of the fault, if one struck.
+        struck: Result<(), ErrorKind>,
+    },
+    /// The answer to a work reaches its caller.
+    Answer {
+        /// The work that was answered.
+        work: usize,
+    },
+    /// The caller of an attempt waits no longer.
+    Timer {
+        /// The attempt.
+        attempt: usize,
+    },
+    /// The wait before the next attempt of a call is over.
+    Wake {
+        /// The call.
+        call: usize,
+    },
+}
+
+/// All events to come.
+#[derive(Default)]
+pub struct Agenda {
+    events: BTreeMap<Slot, Event>,
+    scheduled: u64,
+}
+
+impl Agenda {
+    /// Puts an event into the order and says where.
+    pub fn schedule(&mut self, at: Instant, class: Class, event: Event) -> Slot {
+        let slot = Slot { at, class, sequence: self.scheduled };
+        self.scheduled += 1;
+        self.events.insert(slot, event);
+        slot
+    }
+
+    /// Takes an event out again: it will not happen.
+    pub fn cancel(&mut self, slot: Slot) {
+        self.events.remove(&slot).expect("only what is still to happen is cancelled");
+    }
+
+    /// When the next event happens.
+    pub fn next_at(&self) -> Option<Instant> {
+        self.events.first_key_value().map(|(slot, _)| slot.at)
+    }
+
+    /// Whether nothing but fault transitions is left.
+    pub fn only_fault_transitions(&self) -> bool {
+        self.events.keys().all(|slot| slot.class == Class::FaultTransition)
+    }
+
+    /// Takes the next event.
+    pub fn pop(&mut self) -> Option<(Instant, Event)> {
+        self.events.pop_first().map(|(slot, event)| (slot.at, event))
+    }
+}

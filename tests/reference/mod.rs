@@ -1,0 +1,30 @@
+//! The reference interpreter: what a plan means, written to be read and not to be fast.
+//!
+//! It follows the rules in the documentation of `stormsim::sim` word by word, and shares with the engine only the
+//! plan, the keyed draws and the retry policies. It keeps every request, call, attempt and piece of work that ever
+//! was, and computes the counts from them when all is over. The engine is held against it by `tests/equivalence.rs`;
+//! it is itself held against stories worked out by hand in `tests/reference_figures.rs`.
+//!
+//! The limits of the simulator (`stormsim::metrics::Limit`) are not interpreted: they are no part of what a plan means.
+
+mod agenda;
+pub mod interpreter;
+mod outcome;
+mod random_plan;
+pub mod record;
+mod series;
+mod sketch;
+
+pub use random_plan::random_plan;
+
+use stormsim::metrics::Outcome;
+use stormsim::plan::Plan;
+use stormsim::sim::Note;
+use stormsim::time::Instant;
+
+/// Everything that happens in one replica of `plan`, in causal order, and what it adds up to.
+pub fn interpret(plan: &Plan, seed: u64, replica: u32) -> (Vec<(Instant, Note)>, Outcome) {
+    let record = interpreter::run(plan, seed, replica);
+    let outcome = outcome::outcome(plan, replica, &record);
+    (record.notes, outcome)
+}
