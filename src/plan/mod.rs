@@ -4,6 +4,10 @@
 //! scenario is resolved: "no timeout" is [`Span::UNLIMITED`], "no limit" the largest count. Names are
 //! kept beside the model in [`Labels`], for reports only.
 
+mod compile;
+
+pub use compile::{CallDraft, Draft, FaultDraft, GroupDraft, ServiceDraft, compile};
+
 use std::ops::Range;
 
 use crate::dist::Dist;

@@ -1,0 +1,168 @@
+//! The text as a tree: every key and value with its place. Nothing here knows what the keys mean.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::scenario::diagnostics::Diagnostic;
+use crate::scenario::source::Place;
+
+/// A table, in the order of the file.
+pub type Table = IndexMap<String, Entry>;
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Where the key is.
+    pub key: Place,
+    /// The value.
+    pub node: Node,
+}
+
+/// A value with its place. The place of a table is its header or the key that made it.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Where it is.
+    pub place: Place,
+    /// What it is.
+    pub value: Value,
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A string.
+    String(String),
+    /// An integer; what does not fit is at the end of the range.
+    Integer(i128),
+    /// A number with a fraction or an exponent.
+    Float(f64),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// A date or a time of day.
+    Date,
+    /// An array.
+    List(Vec<Node>),
+    /// A table.
+    Table(Table),
+    /// Something that is no TOML. It has been reported, so that nobody needs to report it again.
+    Damaged,
+}
+
+impl fmt::Display for Value {
+    /// What was found, for messages: a short value as it is, else its kind.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN_MAX: usize = 40;
+        match self {
+            Self::String(text) if text.chars().count() <= SHOWN_MAX => write!(f, "{text:?}"),
+            Self::String(_) => f.write_str("a long string"),
+            Self::Integer(number) => number.fmt(f),
+            Self::Float(number) => write!(f, "{number:?}"),
+            Self::Boolean(truth) => truth.fmt(f),
+            Self::Date => f.write_str("a date"),
+            Self::List(_) => f.write_str("a list"),
+            Self::Table(_) => f.write_str("a table"),
+            Self::Damaged => f.write_str("this"),
+        }
+    }
+}
+
+/// What could be read of a text.
+pub struct Parsed {
+    /// The tree.
+    pub root: Table,
+    /// Errors of syntax, one for each line at most.
+    pub errors: Vec<Diagnostic>,
+    /// Whether keys may be lost or in the wrong table, so that the tree is not worth checking.
+    pub broken: bool,
+}
+
+/// Reads a whole text as TOML, as far as it goes.
+pub fn parse(text: &str) -> Parsed {
+    let (table, mut errors) = DeTable::parse_recoverable(text);
+    let mut root = convert_table(table.get_ref(), 0);
+    errors.sort_by_key(|error| error.span().map(|span| span.start));
+    let mut broken = false;
+    let mut diagnostics = Vec::new();
+    let mut line_before = None;
+    for error in errors {
+        let place = error.span().unwrap_or(0..0);
+        let line = text[..text.floor_char_boundary(place.start)].matches('\n').count();
+        // One slip often makes several errors; the first on its line says what it is.
+        if line_before.replace(line) == Some(line) {
+            continue;
+        }
+        // After a key that is there twice the tree is sound, after a wrong value too: only that value is unknown.
+        broken |= error.message() != DUPLICATE_KEY && !damage(&mut root, &place);
+        diagnostics.push(syntax_error(text, error.message(), place));
+    }
+    Parsed { root, errors: diagnostics, broken }
+}
+
+/// Reads the value of a flag, which starts at `start`; none if it is no TOML.
+pub fn parse_value(text: &str, start: usize) -> Option<Node> {
+    DeValue::parse(text).ok().map(|value| convert(&value, start))
+}
+
+/// The parser's own words for a key that is there twice; a test of the messages pins them.
+const DUPLICATE_KEY: &str = "duplicate key";
+
+fn syntax_error(text: &str, message: &str, place: Place) -> Diagnostic {
+    let found = text.get(place.clone()).unwrap_or_default();
+    let (message, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+    let diagnostic = match message {
+        DUPLICATE_KEY => Diagnostic::new(format!("`{found}` is there twice")).hint("remove one of the two"),
+        "string values must be quoted" if found.is_empty() => Diagnostic::new("a value is missing"),
+        "string values must be quoted" => Diagnostic::new(message).hint(format!("write `{found:?}`")),
+        // "expected nothing" is no news.
+        _ if expected.is_empty() || expected == "nothing" => Diagnostic::new(message),
+        _ => Diagnostic::new(message).label(format!("expected {expected}")),
+    };
+    diagnostic.at(&place)
+}
+
+/// Marks the plain value that holds a place as damaged; false if there is none.
+fn damage(table: &mut Table, place: &Place) -> bool {
+    table.values_mut().any(|entry| match &mut entry.node.value {
+        Value::Table(inner) => damage(inner, place),
+        Value::List(_) => false,
+        _ if entry.node.place.start <= place.start && place.end <= entry.node.place.end && !place.is_empty() => {
+            entry.node.value = Value::Damaged;
+            true
+        }
+        _ => false,
+    })
+}
+
+fn convert_table(table: &DeTable<'_>, start: usize) -> Table {
+    table
+        .iter()
+        .map(|(key, value)| {
+            let entry = Entry { key: shift(key.span(), start), node: convert(value, start) };
+            (key.get_ref().clone().into_owned(), entry)
+        })
+        .collect()
+}
+
+fn convert(value: &Spanned<DeValue<'_>>, start: usize) -> Node {
+    let place = shift(value.span(), start);
+    let value = match value.get_ref() {
+        DeValue::String(text) => Value::String(text.clone().into_owned()),
+        DeValue::Integer(number) => {
+            let edge = if number.as_str().starts_with('-') { i128::MIN } else { i128::MAX };
+            Value::Integer(i128::from_str_radix(number.as_str(), number.radix()).unwrap_or(edge))
+        }
+        DeValue::Float(number) => Value::Float(number.as_str().parse().unwrap_or(f64::NAN)),
+        DeValue::Boolean(truth) => Value::Boolean(*truth),
+        DeValue::Datetime(_) => Value::Date,
+        DeValue::Array(items) => Value::List(items.iter().map(|item| convert(item, start)).collect()),
+        DeValue::Table(table) => Value::Table(convert_table(table, start)),
+    };
+    Node { place, value }
+}
+
+fn shift(span: Place, start: usize) -> Place {
+    span.start + start..span.end + start
+}

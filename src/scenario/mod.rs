@@ -1,0 +1,260 @@
+//! The scenario file: from TOML to plans, or to every error that keeps it from becoming one.
+//!
+//! The text is parsed with recovery into a tree that knows its places ([`document`]). Variants and flags change the
+//! tree by path ([`overrides`]). Then it is read into typed tables ([`reader`], [`tables`]), whose names and defaults
+//! are resolved ([`resolve`]) before [`plan`](crate::plan) compiles them. Each of these reports all errors it finds and
+//! goes on, so that a wrong file yields all of them at once. To add a key: a line in its table, its meaning in
+//! [`resolve`], and one line less in [`unbuilt`].
+
+mod declare;
+mod diagnostics;
+mod document;
+mod duration;
+mod field;
+mod overrides;
+mod reader;
+mod resolve;
+mod shape;
+mod source;
+mod suggest;
+mod tables;
+mod unbuilt;
+mod values;
+
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use overrides::Overrides;
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use sha2::{Digest, Sha256};
+
+use crate::experiment::Expectation;
+use crate::plan::{Draft, Plan, compile};
+use crate::scenario::document::{Node, Table, Value};
+use crate::scenario::overrides::{Created, Setting};
+use crate::scenario::reader::{Read, Reader};
+use crate::scenario::resolve::{BUCKET_DEFAULT, Judged};
+use crate::scenario::source::Sources;
+use crate::scenario::tables::ScenarioTable;
+use crate::scenario::values::{Duration, Name, Whole};
+use crate::time::Span;
+
+/// The seed of a scenario that has none.
+const SEED_DEFAULT: u64 = 42;
+
+/// The replicas of a scenario that does not say how many.
+const REPLICAS_DEFAULT: u32 = 20;
+
+/// The most replicas.
+const REPLICAS_MAX: u32 = 1_000_000;
+
+/// The name of the one variant of a file without variants.
+const BASE: &str = "base";
+
+/// The largest file that is read, in bytes.
+const FILE_SIZE_MAX: usize = 16 << 20;
+
+/// A scenario that can be run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name; letters, digits, `-` and `_`.
+    pub name: String,
+    /// The seed.
+    pub seed: u64,
+    /// Replicas per variant; at least 1.
+    pub replicas: u32,
+    /// Width of a bucket of the timeline, as the file has it; a variant's plan may have another.
+    pub bucket: Span,
+    /// SHA-256 of the file, in hex.
+    pub sha256: String,
+    /// What must come out.
+    pub expectations: Vec<Expectation>,
+    variants: Vec<(String, Plan)>,
+}
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no scenario; see [`Scenario::parse`].
+    pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, Diagnostics> {
+        let name = path.display().to_string();
+        let text = read_file(path).map_err(|error| Diagnostics::new(Sources::default(), vec![error]))?;
+        Self::parse(&name, &text, path.parent().unwrap_or(Path::new("")), overrides)
+    }
+
+    /// Reads the text of a scenario. `name` is what messages call it; files that it names are relative to `folder`.
+    ///
+    /// # Errors
+    /// All that is wrong with the text and with the overrides, each with its place.
+    pub fn parse(name: &str, text: &str, folder: &Path, overrides: &Overrides) -> Result<Self, Diagnostics> {
+        let mut sources = Sources::default();
+        sources.add(name, text);
+        let mut errors = Vec::new();
+        match build(text, folder, overrides, &mut sources, &mut errors) {
+            Some(scenario) if errors.is_empty() => Ok(scenario),
+            _ => Err(Diagnostics::new(sources, errors)),
+        }
+    }
+
+    /// The variants to run, by name, in the order of the file; `base` for a file without variants.
+    pub fn variants(&self) -> &[(String, Plan)] {
+        &self.variants
+    }
+}
+
+fn read_file(path: &Path) -> Result<String, Diagnostic> {
+    let shown = path.display();
+    if path.is_dir() {
+        let error = Diagnostic::new(format!("`{shown}` is a folder"));
+        return Err(error.hint("name a scenario file in it"));
+    }
+    let bytes = std::fs::read(path).map_err(|error| {
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            _ => error.to_string(),
+        };
+        Diagnostic::new(format!("cannot read `{shown}`: {why}"))
+    })?;
+    if bytes.len() > FILE_SIZE_MAX {
+        return Err(Diagnostic::new(format!("`{shown}` is larger than {} MiB", FILE_SIZE_MAX >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Diagnostic::new(format!("`{shown}` is not UTF-8: line {line} has a byte that no character begins with"))
+            .hint("save it as UTF-8")
+    })
+}
+
+/// One variant on its way to a plan.
+struct Draughted {
+    name: String,
+    tables: ScenarioTable,
+    draft: Draft,
+}
+
+/// Reads, checks and compiles. With an error reported, what is returned is not to be used.
+fn build(
+    text: &str,
+    folder: &Path,
+    overrides: &Overrides,
+    sources: &mut Sources,
+    errors: &mut Vec<Diagnostic>,
+) -> Option<Scenario> {
+    let parsed = document::parse(text);
+    errors.extend(parsed.errors);
+    if parsed.broken {
+        return None;
+    }
+    if parsed.root.is_empty() {
+        let error = Diagnostic::new("the scenario is empty").at(&(0..0));
+        errors.push(error.hint("begin with `version = 1`, a `name` and a `[clients.web]`"));
+        return None;
+    }
+    let variants = overrides::variants(&parsed.root, errors);
+    let flags = overrides::flags(&overrides.set, sources, errors);
+    let (base, created) = typed(&parsed.root, &flags, errors);
+    let drafts = if variants.is_empty() {
+        let draft = resolve::resolve(&base, &created, folder, errors);
+        vec![Draughted { name: BASE.to_owned(), tables: base.clone(), draft }]
+    } else {
+        let mut found = Found::default();
+        let drafts = variants.iter().map(|(name, settings)| {
+            let mut own = Vec::new();
+            let (tables, created) = typed(&parsed.root, settings.iter().chain(&flags), &mut own);
+            let draft = resolve::resolve(&tables, &created, folder, &mut own);
+            found.add(name, own);
+            Draughted { name: name.clone(), tables, draft }
+        });
+        let drafts = drafts.collect();
+        found.report(variants.len(), errors);
+        drafts
+    };
+    let judged: Vec<Judged<'_>> = drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables }).collect();
+    let expectations = resolve::expectations(&base.expect, &judged, errors);
+    check_overrides(overrides, &judged, errors);
+    if !errors.is_empty() {
+        return None;
+    }
+    let chosen = |name: &str| overrides.variant.as_deref().is_none_or(|only| only == name);
+    let variants = drafts.into_iter().filter(|one| chosen(&one.name)).map(|one| (one.name, compile(one.draft)));
+    let replicas = base.replicas.get().map(|&Whole(replicas)| u32::try_from(replicas).expect("at most a million"));
+    let Name(name) = base.name.get()?;
+    Some(Scenario {
+        name: name.clone(),
+        seed: overrides.seed.or(base.seed.get().map(|&Whole(seed)| seed)).unwrap_or(SEED_DEFAULT),
+        replicas: overrides.replicas.or(replicas).unwrap_or(REPLICAS_DEFAULT),
+        bucket: base.bucket.get().map_or(BUCKET_DEFAULT, |&Duration(span)| span),
+        sha256: sha256(text),
+        expectations,
+        variants: variants.collect(),
+    })
+}
+
+/// The tables of the file with these settings, and what the settings created.
+fn typed<'a>(
+    root: &Table,
+    settings: impl IntoIterator<Item = &'a Setting>,
+    errors: &mut Vec<Diagnostic>,
+) -> (ScenarioTable, Vec<Created>) {
+    let mut root = Node { place: 0..0, value: Value::Table(root.clone()) };
+    let created = overrides::apply(&mut root, settings, errors);
+    let mut reader = Reader::default();
+    let tables = ScenarioTable::read(&root, &mut reader).unwrap_or_default();
+    errors.append(&mut reader.errors);
+    (tables, created)
+}
+
+fn check_overrides(overrides: &Overrides, variants: &[Judged<'_>], errors: &mut Vec<Diagnostic>) {
+    if let Some(only) = &overrides.variant
+        && !variants.iter().any(|variant| variant.name == only)
+    {
+        let names = variants.iter().map(|variant| variant.name);
+        let error = Diagnostic::new(format!("there is no variant `{only}`"));
+        errors.push(error.maybe_hint(suggest::hint(only, "variants", names)));
+    }
+    if overrides.replicas.is_some_and(|replicas| !(1..=REPLICAS_MAX).contains(&replicas)) {
+        errors.push(Diagnostic::new(format!("the number of replicas must be from 1 to {REPLICAS_MAX}")));
+    }
+}
+
+/// Errors of the variants, so that one which several have is told once.
+#[derive(Default)]
+struct Found(IndexMap<Diagnostic, Vec<String>>);
+
+impl Found {
+    fn add(&mut self, variant: &str, errors: Vec<Diagnostic>) {
+        for error in errors {
+            let variants = self.0.entry(error).or_default();
+            // An error may be found twice in one variant.
+            if variants.last().is_none_or(|last| last != variant) {
+                variants.push(variant.to_owned());
+            }
+        }
+    }
+
+    /// Reports each error, with the variants it is about unless it is about all of them or about the file as it stands.
+    fn report(mut self, variant_count: usize, errors: &mut Vec<Diagnostic>) {
+        errors.iter().for_each(|known| drop(self.0.shift_remove(known)));
+        for (error, variants) in self.0 {
+            errors.push(if variants.len() < variant_count {
+                error.note(format!("in variant {}", suggest::list(variants.iter().map(String::as_str))))
+            } else {
+                error
+            });
+        }
+    }
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

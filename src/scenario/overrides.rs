@@ -1,0 +1,262 @@
+//! Settings by path, from variants and from flags, applied to the tree before it is typed.
+//!
+//! A path leads along the [`Shape`] of the format. Missing tables are created on the way; what excludes the new
+//! setting (the other of a pair of keys, another tag of a choice) is taken out. A table is merged into a table key by
+//! key; everything else, a choice included, replaces what was there.
+
+use indexmap::IndexMap;
+
+use crate::scenario::diagnostics::Diagnostic;
+use crate::scenario::document::{self, Entry, Node, Table, Value};
+use crate::scenario::reader::{Read, bad_name, unknown_key};
+use crate::scenario::shape::{ChoiceShape, Shape};
+use crate::scenario::source::{Place, Sources};
+use crate::scenario::tables::ScenarioTable;
+use crate::scenario::values::is_name;
+use crate::scenario::{suggest, unbuilt};
+
+/// What the command line changes of a scenario.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// `PATH=VALUE`, applied in order after the variant's own settings; VALUE is TOML, else a string.
+    pub set: Vec<String>,
+    /// The only variant to run; every one if none.
+    pub variant: Option<String>,
+    /// The seed, instead of the file's.
+    pub seed: Option<u64>,
+    /// The number of replicas, instead of the file's; from 1 to 1,000,000.
+    pub replicas: Option<u32>,
+}
+
+/// One setting by path.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    path: Vec<Segment>,
+    value: Node,
+}
+
+#[derive(Clone, Debug)]
+struct Segment {
+    name: String,
+    place: Place,
+}
+
+/// A service or policy that exists only because a setting's path names it.
+#[derive(Clone, Debug)]
+pub struct Created {
+    /// `services` or `retries`.
+    pub table: String,
+    /// Its name.
+    pub name: String,
+    /// Where the path names it.
+    pub place: Place,
+}
+
+/// What a variant may not set, because it belongs to all variants together.
+const SHARED_BY_VARIANTS: [&str; 6] = ["version", "name", "seed", "replicas", "expect", "variants"];
+
+/// What `--set` may not set.
+const CLOSED_TO_FLAGS: [&str; 2] = ["expect", "variants"];
+
+/// The settings of each variant of a file.
+pub fn variants(root: &Table, errors: &mut Vec<Diagnostic>) -> IndexMap<String, Vec<Setting>> {
+    let Some(Value::Table(variants)) = root.get("variants").map(|entry| &entry.node.value) else {
+        return IndexMap::new();
+    };
+    let mut all = IndexMap::new();
+    for (name, entry) in variants {
+        let mut settings = Vec::new();
+        if let Value::Table(table) = &entry.node.value {
+            for (key, entry) in table {
+                let path = split(key, &entry.key);
+                let refused = path.as_ref().map(|path| check_root(path, &SHARED_BY_VARIANTS, "a variant"));
+                match (path, refused) {
+                    (Some(path), Some(Ok(()))) => settings.push(Setting { path, value: entry.node.clone() }),
+                    (_, Some(Err(error))) => errors.push(error),
+                    _ => errors.push(bad_path(key, &entry.key)),
+                }
+            }
+        }
+        all.insert(name.clone(), settings);
+    }
+    all
+}
+
+/// The settings of the flags. Each flag becomes a text of its own, called `--set`.
+pub fn flags(set: &[String], sources: &mut Sources, errors: &mut Vec<Diagnostic>) -> Vec<Setting> {
+    set.iter()
+        .filter_map(|text| {
+            let start = sources.add("--set", text);
+            flag(text, start).map_err(|error| errors.push(error)).ok()
+        })
+        .collect()
+}
+
+fn flag(text: &str, start: usize) -> Result<Setting, Diagnostic> {
+    let whole = start..start + text.len();
+    let Some((path_text, value_text)) = text.split_once('=') else {
+        let error = Diagnostic::new(format!("`{text}` sets nothing")).at(&whole);
+        return Err(error.hint("write `PATH=VALUE`, such as `services.db.service_time=5ms`"));
+    };
+    let path_place = start..start + path_text.len();
+    let path = split(path_text.trim_end(), &path_place).ok_or_else(|| bad_path(path_text, &path_place))?;
+    check_root(&path, &CLOSED_TO_FLAGS, "`--set`")?;
+    let value_start = whole.end - value_text.trim_start().len();
+    let value_text = value_text.trim();
+    let value_place = value_start..value_start + value_text.len();
+    let value = match document::parse_value(value_text, value_start) {
+        Some(node) => node,
+        None if value_text.is_empty() => {
+            return Err(Diagnostic::new(format!("`{text}` has no value")).at(&whole).hint("write `PATH=VALUE`"));
+        }
+        // What opens a bracket or a quote was meant as TOML.
+        None if value_text.starts_with(['[', '{', '"', '\'']) => {
+            let error = Diagnostic::new("the value is not TOML").at(&value_place);
+            return Err(error.hint("quote the strings in it, and close what is open"));
+        }
+        None => Node { place: value_place, value: Value::String(value_text.to_owned()) },
+    };
+    Ok(Setting { path, value })
+}
+
+/// A path as its names with their places; none if it is no path.
+fn split(path: &str, place: &Place) -> Option<Vec<Segment>> {
+    // A quoted key of the file; one with escapes in it is longer and is no path anyway.
+    let mut start = place.start + usize::from(place.len() == path.len() + 2);
+    path.split('.')
+        .map(|name| {
+            let place = start..start + name.len();
+            start = place.end + 1;
+            is_name(name).then(|| Segment { name: name.to_owned(), place })
+        })
+        .collect()
+}
+
+fn bad_path(path: &str, place: &Place) -> Diagnostic {
+    let hint = "a path is names with dots between them, such as `retries.patient.backoff`";
+    Diagnostic::new(format!("`{path}` is not a path")).at(place).hint(hint)
+}
+
+fn check_root(path: &[Segment], closed: &[&str], who: &str) -> Result<(), Diagnostic> {
+    let root = &path[0];
+    if !closed.contains(&root.name.as_str()) {
+        return Ok(());
+    }
+    let error = Diagnostic::new(format!("{who} cannot set `{}`", root.name)).at(&root.place);
+    Err(error.hint("it belongs to the file as a whole: set it there"))
+}
+
+/// Applies settings in order to the tree of a file, and returns what they created.
+pub fn apply<'a>(
+    root: &mut Node,
+    settings: impl IntoIterator<Item = &'a Setting>,
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<Created> {
+    let mut walk = Walk { trail: Vec::new(), errors, created: Vec::new() };
+    for setting in settings {
+        walk.set(root, ScenarioTable::SHAPE, &setting.path, &setting.value);
+    }
+    walk.created
+}
+
+struct Walk<'a> {
+    trail: Vec<String>,
+    errors: &'a mut Vec<Diagnostic>,
+    created: Vec<Created>,
+}
+
+impl Walk<'_> {
+    fn set(&mut self, node: &mut Node, shape: Shape, path: &[Segment], value: &Node) {
+        let Some((segment, rest)) = path.split_first() else {
+            return self.replace_or_merge(node, shape, value);
+        };
+        let Some(inner) = self.step(shape, segment) else { return };
+        let table = table_of(node);
+        match shape {
+            Shape::Table(shape) => shape.twins(&segment.name).for_each(|twin| drop(table.shift_remove(twin))),
+            Shape::Choice(_) => table.retain(|tag, _| *tag == segment.name),
+            Shape::Named(_) if !table.contains_key(&segment.name) => self.note_created(segment),
+            Shape::Named(_) | Shape::Value => {}
+        }
+        let place = &segment.place;
+        let entry = table.entry(segment.name.clone()).or_insert_with(|| Entry {
+            key: place.clone(),
+            node: Node { place: place.clone(), value: Value::Table(Table::new()) },
+        });
+        if rest.is_empty() {
+            entry.key = place.clone();
+        }
+        self.trail.push(segment.name.clone());
+        self.set(&mut entry.node, inner, rest, value);
+        self.trail.pop();
+    }
+
+    fn replace_or_merge(&mut self, node: &mut Node, shape: Shape, value: &Node) {
+        match (shape, &value.value) {
+            (Shape::Table(_) | Shape::Named(_), Value::Table(items)) => {
+                table_of(node);
+                for (key, entry) in items {
+                    let segment = Segment { name: key.clone(), place: entry.key.clone() };
+                    self.set(node, shape, &[segment], &entry.node);
+                }
+            }
+            _ => *node = value.clone(),
+        }
+    }
+
+    /// What stands under a name of a path; none if nothing can, which is reported.
+    fn step(&mut self, shape: Shape, segment: &Segment) -> Option<Shape> {
+        let Segment { name, place } = segment;
+        let path = self.trail.join(".");
+        let error = match shape {
+            Shape::Table(shape) => match shape.find(name) {
+                Some(inner) => return Some(inner),
+                None => unknown_key(&path, name, place, shape),
+            },
+            Shape::Named(inner) if is_name(name) => return Some(*inner),
+            Shape::Named(_) => bad_name(name, place),
+            Shape::Choice(shape) => match shape.find(name) {
+                Some(Some(inner)) => return Some(inner),
+                found => no_such_tag(&path, segment, found.is_some(), shape),
+            },
+            Shape::Value => {
+                Diagnostic::new(format!("`{path}` is a single value: there is no `{name}` in it")).at(place)
+            }
+        };
+        self.errors.push(error);
+        None
+    }
+
+    fn note_created(&mut self, segment: &Segment) {
+        if let [table] = self.trail.as_slice() {
+            let Segment { name, place } = segment.clone();
+            self.created.push(Created { table: table.clone(), name, place });
+        }
+    }
+}
+
+fn no_such_tag(path: &str, Segment { name, place }: &Segment, bare: bool, shape: &ChoiceShape) -> Diagnostic {
+    if bare {
+        let error = Diagnostic::new(format!("`{name}` takes no settings")).at(place);
+        return error.hint(format!("set `{path}` to `\"{name}\"`"));
+    }
+    if shape.unbuilt.contains(&name.as_str()) {
+        return unbuilt::refusal(&format!("`{path}.{name}`"), place);
+    }
+    Diagnostic::new(format!("`{path}` has an unknown choice `{name}`")).at(place).maybe_hint(suggest::hint(
+        name,
+        "choices",
+        shape.names(),
+    ))
+}
+
+/// The table at a node; what is no table gives way to an empty one.
+fn table_of(node: &mut Node) -> &mut Table {
+    if !matches!(node.value, Value::Table(_)) {
+        node.value = Value::Table(Table::new());
+    }
+    match &mut node.value {
+        Value::Table(table) => table,
+        _ => unreachable!("it has just become one"),
+    }
+}

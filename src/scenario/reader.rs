@@ -1,0 +1,228 @@
+//! From the tree to typed tables. Every error is reported and reading goes on, so that one pass finds them all.
+
+use indexmap::IndexMap;
+
+use crate::scenario::diagnostics::Diagnostic;
+use crate::scenario::document::{Entry, Node, Table, Value};
+use crate::scenario::field::{Field, Named, Or, Spanned, Word};
+use crate::scenario::shape::{ChoiceShape, Shape, TableShape};
+use crate::scenario::source::Place;
+use crate::scenario::values::is_name;
+use crate::scenario::{suggest, unbuilt};
+
+/// Something that can stand in a scenario.
+pub trait Read: Sized {
+    /// What it looks like.
+    const SHAPE: Shape;
+
+    /// Reads it; none if it is wrong, which has been reported then.
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self>;
+}
+
+/// The way to the value being read, and the errors so far.
+#[derive(Debug, Default)]
+pub struct Reader {
+    path: Vec<String>,
+    /// What was wrong.
+    pub errors: Vec<Diagnostic>,
+}
+
+impl Reader {
+    /// The path of the value being read, in back-ticks.
+    pub fn path(&self) -> String {
+        format!("`{}`", self.path.join("."))
+    }
+
+    /// Reports an error; none, for the caller to return.
+    pub fn refuse<T>(&mut self, error: Diagnostic) -> Option<T> {
+        self.errors.push(error);
+        None
+    }
+
+    /// Reports that the value is not what belongs here.
+    pub fn mismatch<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
+        match node.value {
+            Value::Damaged => None,
+            _ => {
+                let message = format!("{} must be {expected}, not {}", self.path(), node.value);
+                self.refuse(Diagnostic::new(message).at(&node.place))
+            }
+        }
+    }
+
+    /// Reads what stands under a key.
+    pub fn under<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(key.to_owned());
+        let value = read(self);
+        self.path.pop();
+        value
+    }
+
+    /// Reads a value with its place.
+    pub fn spanned<T: Read>(&mut self, node: &Node) -> Option<Spanned<T>> {
+        T::read(node, self).map(|value| Spanned { place: node.place.clone(), value })
+    }
+
+    /// Reads a key of a table.
+    pub fn field<T: Read>(&mut self, entry: &Entry) -> Field<T> {
+        Field::present(entry.key.clone(), self.spanned(&entry.node))
+    }
+
+    /// The table that must stand here.
+    pub fn table<'a>(&mut self, node: &'a Node, noun: &str) -> Option<&'a Table> {
+        match &node.value {
+            Value::Table(table) => Some(table),
+            _ => self.mismatch(node, &format!("a table that describes {noun}")),
+        }
+    }
+
+    /// Reports a key that the table being read does not have.
+    pub fn unknown_key(&mut self, key: &str, place: &Place, shape: &TableShape) {
+        let path = self.path();
+        self.errors.push(unknown_key(&path, key, place, shape));
+    }
+
+    /// Reports each second key of a pair that exclude each other.
+    pub fn exclusive(&mut self, table: &Table, shape: &TableShape) {
+        for &(one, other) in shape.exclusive {
+            if let (Some((_, _, first)), Some((_, _, second))) = (table.get_full(one), table.get_full(other)) {
+                let (first, second) =
+                    if first.key.start < second.key.start { (first, second) } else { (second, first) };
+                let message = format!("{} has both `{one}` and `{other}`", self.owner(shape));
+                let error = Diagnostic::new(message).at(&second.key).context(&first.key, "the other one");
+                self.errors.push(error.hint("keep one of the two"));
+            }
+        }
+    }
+
+    /// What the table being read is called in messages: its path, or its noun where it has none.
+    fn owner(&self, shape: &TableShape) -> String {
+        if self.path.is_empty() { shape.noun.to_owned() } else { self.path() }
+    }
+
+    /// Splits a choice into its tag and what the tag takes.
+    pub fn tag<'a>(&mut self, node: &'a Node, shape: &ChoiceShape) -> Option<(&'a str, Option<&'a Node>)> {
+        match &node.value {
+            Value::String(tag) => Some((tag, None)),
+            Value::Table(table) if table.len() == 1 => {
+                table.first().map(|(tag, entry)| (tag.as_str(), Some(&entry.node)))
+            }
+            Value::Table(table) if table.len() > 1 => {
+                let tags = suggest::list(table.keys().map(String::as_str));
+                let second = table.get_index(1).map_or(&node.place, |(_, entry)| &entry.key);
+                let message = format!("{} must be one thing, not {} at once: {tags}", self.path(), table.len());
+                self.refuse(Diagnostic::new(message).at(second).hint("keep one of them"))
+            }
+            _ => {
+                let expected = format!("{} such as {}", shape.noun, example(shape));
+                self.mismatch(node, &expected)
+            }
+        }
+    }
+
+    /// Reports a tag that the choice being read does not have, or not in this form.
+    pub fn refuse_tag<T>(&mut self, node: &Node, tag: &str, shape: &ChoiceShape) -> Option<T> {
+        // The key of the tag, if it is one.
+        let place = match &node.value {
+            Value::Table(table) => table.first().map_or(&node.place, |(_, entry)| &entry.key),
+            _ => &node.place,
+        };
+        let path = self.path();
+        let error = match shape.find(tag) {
+            Some(Some(_)) => Diagnostic::new(format!("{path} says `{tag}`, but not with what"))
+                .hint(format!("write {}", form(shape, tag))),
+            Some(None) => Diagnostic::new(format!("{path} says `{tag}`, which takes no settings"))
+                .hint(format!("write {}", form(shape, tag))),
+            None if shape.unbuilt.contains(&tag) => {
+                return self.refuse(unbuilt::refusal(&format!("`{tag}` in {path}"), place));
+            }
+            None => Diagnostic::new(format!("{path} has an unknown choice `{tag}`")).maybe_hint(suggest::hint(
+                tag,
+                "choices",
+                shape.names(),
+            )),
+        };
+        self.refuse(error.at(place))
+    }
+}
+
+/// That a table has no such key, or that it is not built yet.
+pub fn unknown_key(table_path: &str, key: &str, place: &Place, shape: &TableShape) -> Diagnostic {
+    let path = match table_path.trim_matches('`') {
+        "" => format!("`{key}`"),
+        parent => format!("`{parent}.{key}`"),
+    };
+    if shape.unbuilt.contains(&key) {
+        return unbuilt::refusal(&path, place);
+    }
+    Diagnostic::new(format!("unknown key {path}"))
+        .at(place)
+        .label(format!("not a key of {}", shape.noun))
+        .maybe_hint(suggest::hint(key, "keys", shape.names()))
+}
+
+/// How a tag is written.
+fn form(shape: &ChoiceShape, tag: &str) -> String {
+    match shape.find(tag) {
+        Some(Some(Shape::Table(table))) => {
+            let keys: Vec<String> = table.keys.iter().map(|(key, _)| format!("{key} = ...")).collect();
+            format!("`{{ {tag} = {{ {} }} }}`", keys.join(", "))
+        }
+        Some(Some(_)) => format!("`{{ {tag} = ... }}`"),
+        _ => format!("`\"{tag}\"`"),
+    }
+}
+
+fn example(shape: &ChoiceShape) -> String {
+    shape.tags.first().map_or_else(String::new, |&(tag, _)| form(shape, tag))
+}
+
+impl<T: Read> Read for Named<T> {
+    const SHAPE: Shape = Shape::Named(&T::SHAPE);
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Value::Table(table) = &node.value else {
+            return reader.mismatch(node, "a table of named tables");
+        };
+        let mut named = IndexMap::new();
+        for (name, entry) in table {
+            if !is_name(name) {
+                reader.errors.push(bad_name(name, &entry.key));
+            }
+            let field = reader.under(name, |reader| reader.field(entry));
+            named.insert(name.clone(), field);
+        }
+        Some(Self(named))
+    }
+}
+
+/// That a name has characters which names do not have.
+pub fn bad_name(name: &str, place: &Place) -> Diagnostic {
+    Diagnostic::new(format!("`{name}` is not a name"))
+        .at(place)
+        .hint("names are made of letters, digits, `-` and `_`, because they become folders and paths")
+}
+
+impl<T: Read> Read for Vec<Spanned<T>> {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Value::List(items) = &node.value else {
+            return reader.mismatch(node, "a list in square brackets");
+        };
+        let good: Self = items.iter().filter_map(|item| reader.spanned(item)).collect();
+        // A list that lost an item says something else.
+        (good.len() == items.len()).then_some(good)
+    }
+}
+
+impl<W: Word, T: Read> Read for Or<W, T> {
+    const SHAPE: Shape = T::SHAPE;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.value {
+            Value::String(text) if text == W::TEXT => Some(Self::Word(W::WORD)),
+            _ => T::read(node, reader).map(Self::Value),
+        }
+    }
+}

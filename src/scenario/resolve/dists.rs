@@ -1,0 +1,158 @@
+//! Distributions: their points must be in order, and samples are read from their file.
+
+use std::path::Path;
+
+use crate::dist::Dist;
+use crate::scenario::field::Field;
+use crate::scenario::resolve::Resolver;
+use crate::scenario::source::Place;
+use crate::scenario::tables::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
+use crate::scenario::values::{Duration, Text};
+use crate::time::Span;
+
+/// The most samples of a distribution.
+const SAMPLES_MAX: usize = 1_000_000;
+
+/// The column of a file of samples.
+const SAMPLES_COLUMN: &str = "value_s";
+
+impl Resolver<'_> {
+    /// A duration or a distribution, which stands under `path`.
+    pub(super) fn dist(&mut self, setting: &DistSetting, path: &str) -> Dist {
+        let choice = match setting {
+            DistSetting::Constant(Duration(span)) => return Dist::Constant(*span),
+            DistSetting::Drawn(choice) => choice,
+        };
+        match choice {
+            DistChoice::Exponential(table) => {
+                let owner = format!("`{path}.exponential`");
+                self.require(&table.value.mean, &owner, "mean", "\"5ms\"", Some(&table.place));
+                self.above_zero(&table.value.mean, &owner, "mean");
+                Dist::Exponential { mean: span(&table.value.mean).unwrap_or(Span::ZERO) }
+            }
+            DistChoice::Lognormal(table) => self.lognormal(&table.value, &table.place, path),
+            DistChoice::Uniform(table) => self.uniform(&table.value, &table.place, path),
+            DistChoice::Percentiles(table) => self.percentiles(&table.value, &table.place, path),
+            DistChoice::Samples(table) => {
+                self.require(
+                    &table.value.file,
+                    &format!("`{path}.samples`"),
+                    "file",
+                    "\"latencies.csv\"",
+                    Some(&table.place),
+                );
+                let Some(file) = table.value.file.spanned() else { return Dist::ZERO };
+                let Text(name) = &file.value;
+                match read_samples(&self.folder.join(name)) {
+                    Ok(samples) => Dist::Samples(samples),
+                    Err(why) => {
+                        let hint = format!(
+                            "it must be a CSV file with a column `{SAMPLES_COLUMN}`, in seconds, beside the scenario"
+                        );
+                        self.refuse(&file.place, format!("`{path}.samples`: {why}"), hint);
+                        Dist::ZERO
+                    }
+                }
+            }
+        }
+    }
+
+    fn above_zero(&mut self, field: &Field<Duration>, owner: &str, key: &str) {
+        if let (Some(Span::ZERO), Some(value)) = (span(field), field.spanned()) {
+            self.refuse(
+                &value.place,
+                format!("{owner}: `{key}` must be longer than zero"),
+                "write `\"0s\"` instead of the distribution for no time at all",
+            );
+        }
+    }
+
+    fn lognormal(&mut self, table: &LognormalTable, place: &Place, path: &str) -> Dist {
+        let owner = format!("`{path}.lognormal`");
+        self.require(&table.median, &owner, "median", "\"20ms\"", Some(place));
+        self.require(&table.p99, &owner, "p99", "\"100ms\"", Some(place));
+        self.above_zero(&table.median, &owner, "median");
+        let (Some(median), Some(p99)) = (span(&table.median), table.p99.spanned()) else { return Dist::ZERO };
+        if p99.value.0 < median {
+            self.refuse(
+                &p99.place,
+                format!("{owner}: `p99` must not be below `median`"),
+                "half of all values are below the median",
+            );
+        }
+        Dist::lognormal(median, p99.value.0)
+    }
+
+    fn uniform(&mut self, table: &UniformTable, place: &Place, path: &str) -> Dist {
+        let owner = format!("`{path}.uniform`");
+        self.require(&table.min, &owner, "min", "\"0s\"", Some(place));
+        self.require(&table.max, &owner, "max", "\"10ms\"", Some(place));
+        self.above_zero(&table.step, &owner, "step");
+        let step = span(&table.step).unwrap_or(Span::from_ns(1));
+        let (Some(min), Some(max)) = (span(&table.min), table.max.spanned()) else { return Dist::ZERO };
+        if max.value.0 <= min {
+            self.refuse(&max.place, format!("{owner}: `max` must be above `min`"), "no value reaches `max`");
+            return Dist::ZERO;
+        }
+        // A step of zero has been reported.
+        let values = (max.value.0 - min).as_ns().div_ceil(step.as_ns().max(1));
+        Dist::Uniform { min, values, step }
+    }
+
+    fn percentiles(&mut self, table: &PercentilesTable, place: &Place, path: &str) -> Dist {
+        let PercentilesTable { p50, p90, p99, p999 } = table;
+        let all = [(0.5, "p50", p50), (0.9, "p90", p90), (0.99, "p99", p99), (0.999, "p999", p999)];
+        if all.iter().all(|(_, _, field)| field.is_absent()) {
+            self.refuse(
+                place,
+                format!("`{path}.percentiles` has no percentiles"),
+                "add `p50 = \"5ms\"`, `p90`, `p99` or `p999`",
+            );
+        }
+        let mut points: Vec<(f64, Span)> = Vec::new();
+        let mut before = "";
+        for (quantile, key, field) in all {
+            let Some(value) = field.spanned() else { continue };
+            let Duration(span) = value.value;
+            if points.last().is_some_and(|&(_, lower)| span < lower) {
+                let message = format!("`{path}.percentiles`: `{key}` must not be below `{before}`");
+                self.refuse(&value.place, message, "a higher percentile is never a smaller value");
+            }
+            points.push((quantile, span));
+            before = key;
+        }
+        Dist::Percentiles(points)
+    }
+}
+
+fn span(field: &Field<Duration>) -> Option<Span> {
+    field.get().map(|&Duration(span)| span)
+}
+
+/// Reads the column of samples; the error says what is wrong with the file.
+fn read_samples(path: &Path) -> Result<Vec<Span>, String> {
+    let shown = path.display();
+    let mut reader = csv::ReaderBuilder::new()
+        .trim(csv::Trim::All)
+        .from_path(path)
+        .map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let headers = reader.headers().map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let Some(column) = headers.iter().position(|header| header == SAMPLES_COLUMN) else {
+        return Err(format!("`{shown}` has no column `{SAMPLES_COLUMN}`"));
+    };
+    let mut samples = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let text = record.get(column).unwrap_or_default();
+        let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0 && *seconds < Span::LIMIT.as_s());
+        let Some(seconds) = seconds else {
+            return Err(format!("`{shown}`, line {line}: {text:?} is not a number of seconds from 0 to 52 days"));
+        };
+        if samples.len() == SAMPLES_MAX {
+            return Err(format!("`{shown}` has more than {SAMPLES_MAX} samples"));
+        }
+        samples.push(Span::from_ns_f64(seconds * 1e9));
+    }
+    if samples.is_empty() { Err(format!("`{shown}` has no samples")) } else { Ok(samples) }
+}

@@ -1,0 +1,199 @@
+//! Expectations: the metric must exist, what it is about too, and the figures must be in its unit.
+
+use crate::experiment::{Condition, Expectation, Scope, Statistic, Tolerance};
+use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
+use crate::scenario::diagnostics::Diagnostic;
+use crate::scenario::field::{Field, Spanned};
+use crate::scenario::source::Place;
+use crate::scenario::tables::{ExpectTable, ScenarioTable};
+use crate::scenario::values::{Figure, Name, NotNegative, Text};
+use crate::scenario::{suggest, unbuilt};
+
+/// A variant that expectations are judged for.
+pub struct Judged<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its tables.
+    pub tables: &'a ScenarioTable,
+}
+
+/// The scopes that have names, in the order of their keys.
+const NAMED_SCOPES: [ScopeKind; 4] = [ScopeKind::Service, ScopeKind::Call, ScopeKind::Client, ScopeKind::Fault];
+
+/// Resolves the expectations of a file. Those with an error are left out.
+pub fn expectations(
+    rows: &Field<Vec<Spanned<ExpectTable>>>,
+    variants: &[Judged<'_>],
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<Expectation> {
+    let rows = rows.get().map_or(&[][..], Vec::as_slice);
+    rows.iter().filter_map(|row| Row { table: &row.value, place: &row.place, variants, errors }.resolve()).collect()
+}
+
+struct Row<'a> {
+    table: &'a ExpectTable,
+    place: &'a Place,
+    variants: &'a [Judged<'a>],
+    errors: &'a mut Vec<Diagnostic>,
+}
+
+impl Row<'_> {
+    fn resolve(mut self) -> Option<Expectation> {
+        let variant = self.variant();
+        let scope = self.scope();
+        let metric = scope.as_ref().and_then(|scope| self.metric(scope));
+        let condition = self.condition(metric);
+        let statistic = self.table.statistic.get().copied().unwrap_or(Statistic::Mean);
+        Some(Expectation { variant: variant?, scope: scope?, metric: metric?.name, statistic, condition: condition? })
+    }
+
+    fn refuse<T>(&mut self, error: Diagnostic) -> Option<T> {
+        self.errors.push(error);
+        None
+    }
+
+    /// The variant; the inner none for every one.
+    fn variant(&mut self) -> Option<Option<String>> {
+        let Some(given) = self.table.variant.spanned() else {
+            return self.table.variant.is_absent().then_some(None);
+        };
+        let Name(name) = &given.value;
+        if self.variants.iter().any(|variant| variant.name == name) {
+            return Some(Some(name.clone()));
+        }
+        let names = self.variants.iter().map(|variant| variant.name);
+        let error = Diagnostic::new(format!("the expectation is about an unknown variant `{name}`"));
+        let error = error.at(&given.place).maybe_hint(suggest::hint(name, "variants", names));
+        self.refuse(error)
+    }
+
+    fn scope(&mut self) -> Option<Scope> {
+        let ExpectTable { service, call, client, fault, .. } = self.table;
+        let given = NAMED_SCOPES.into_iter().zip([service, call, client, fault]).find(|(_, field)| !field.is_absent());
+        let Some((kind, field)) = given else {
+            return Some(Scope { kind: ScopeKind::Scenario, name: String::new() });
+        };
+        let given = field.spanned()?;
+        let Text(name) = &given.value;
+        let about = self.table.variant.get().map(|Name(variant)| variant);
+        for variant in self.variants.iter().filter(|variant| about.is_none_or(|about| about == variant.name)) {
+            let names = names(kind, variant.tables);
+            if !names.contains(name) {
+                let error = Diagnostic::new(format!("the expectation is about an unknown {kind} `{name}`"));
+                let hint = suggest::hint(name, &format!("{kind}s"), names.iter().map(String::as_str));
+                return self.refuse(error.at(&given.place).maybe_hint(hint));
+            }
+        }
+        Some(Scope { kind, name: name.clone() })
+    }
+
+    fn metric(&mut self, scope: &Scope) -> Option<Column> {
+        if self.table.metric.is_absent() {
+            let error = Diagnostic::new("the expectation has no `metric`").at(self.place);
+            return self.refuse(error.hint("add `metric = \"amplification\"`"));
+        }
+        let given = self.table.metric.spanned()?;
+        let Text(name) = &given.value;
+        let known = columns(scope.kind);
+        if let Some(&column) = known.iter().find(|column| column.name == name) {
+            return Some(column);
+        }
+        let elsewhere = NAMED_SCOPES.into_iter().find(|&kind| columns(kind).iter().any(|column| column.name == name));
+        let error = match elsewhere {
+            _ if unbuilt::METRICS.contains(&name.as_str()) => {
+                unbuilt::refusal(&format!("the metric `{name}`"), &given.place)
+            }
+            Some(kind) => Diagnostic::new(format!("`{name}` is not a metric of a {}", scope.kind))
+                .at(&given.place)
+                .hint(format!("it is one of a {kind}: add `{kind} = ...`")),
+            None => Diagnostic::new(format!("unknown metric `{name}`"))
+                .at(&given.place)
+                .label(format!("not a metric of a {}", scope.kind))
+                .maybe_hint(suggest::hint(name, "metrics", known.iter().map(|column| column.name))),
+        };
+        self.refuse(error)
+    }
+
+    /// The condition; with an unknown metric only its form is checked.
+    fn condition(&mut self, metric: Option<Column>) -> Option<Condition> {
+        let ExpectTable { equals, at_most, at_least, between, tolerance, within, .. } = self.table;
+        let absent = [equals, at_most, at_least].iter().all(|field| field.is_absent()) && between.is_absent();
+        if absent {
+            let error = Diagnostic::new("the expectation expects nothing").at(self.place);
+            return self.refuse(error.hint("add one of `equals`, `at_most`, `at_least`, `between`"));
+        }
+        for (key, place) in [("tolerance", tolerance.key()), ("within", within.key())] {
+            if let (true, Some(place)) = (equals.is_absent(), place) {
+                let error = Diagnostic::new(format!("`{key}` goes with `equals`, which is not there")).at(place);
+                self.errors.push(error.hint("use `between` for a range"));
+            }
+        }
+        if let Some(equals) = equals.spanned() {
+            let tolerance = self.tolerance(metric);
+            return Some(Condition::Equals { value: self.figure(equals, metric)?, tolerance: tolerance? });
+        }
+        if let Some(bound) = at_most.spanned() {
+            return self.figure(bound, metric).map(Condition::AtMost);
+        }
+        if let Some(bound) = at_least.spanned() {
+            return self.figure(bound, metric).map(Condition::AtLeast);
+        }
+        let between = between.spanned()?;
+        let [low, high] = between.value.as_slice() else {
+            let error = Diagnostic::new(format!("`between` has {} figures", between.value.len())).at(&between.place);
+            return self.refuse(error.hint("it takes two: `[lowest, highest]`"));
+        };
+        let (low, high) = (self.figure(low, metric)?, self.figure(high, metric)?);
+        if low > high {
+            let error = Diagnostic::new("`between` has its bounds the wrong way round").at(&between.place);
+            return self.refuse(error.hint(format!("write `[{high}, {low}]`")));
+        }
+        Some(Condition::Between(low, high))
+    }
+
+    fn tolerance(&mut self, metric: Option<Column>) -> Option<Tolerance> {
+        if let Some(&NotNegative(share)) = self.table.tolerance.get() {
+            return Some(Tolerance::Relative(share));
+        }
+        let Some(within) = self.table.within.spanned() else { return Some(Tolerance::Exact) };
+        let distance = self.figure(within, metric)?;
+        if distance < 0.0 {
+            let error = Diagnostic::new("`within` must not be negative").at(&within.place);
+            return self.refuse(error.hint("it is a distance to either side"));
+        }
+        Some(Tolerance::Absolute(distance))
+    }
+
+    /// A figure in the unit of the metric.
+    fn figure(&mut self, figure: &Spanned<Figure>, metric: Option<Column>) -> Option<f64> {
+        let metric = metric?;
+        match (figure.value, metric.unit) {
+            (Figure::Number(number), _) => Some(number),
+            (Figure::Time(span), Unit::Seconds) => Some(span.as_s()),
+            (Figure::Time(span), Unit::Milliseconds) => Some(span.as_ms()),
+            (Figure::Time(_), Unit::Count | Unit::Ratio | Unit::PerSecond) => {
+                let error = Diagnostic::new(format!("`{}` is not a time", metric.name)).at(&figure.place);
+                self.refuse(error.hint(format!("write a number; its unit is `{}`", metric.unit.name())))
+            }
+        }
+    }
+}
+
+/// The names of the things of a kind.
+fn names(kind: ScopeKind, tables: &ScenarioTable) -> Vec<String> {
+    let own = |name: &str| name.to_owned();
+    match kind {
+        ScopeKind::Scenario => Vec::new(),
+        ScopeKind::Client => tables.clients.names().map(own).collect(),
+        ScopeKind::Service => tables.services.names().map(own).collect(),
+        ScopeKind::Fault => tables.faults.names().map(own).collect(),
+        ScopeKind::Call => {
+            let clients = tables.clients.entries().filter_map(|(name, field)| Some((name, &field.get()?.calls)));
+            let services = tables.services.entries().filter_map(|(name, field)| Some((name, &field.get()?.calls)));
+            let labels = |(caller, calls): (&str, &Field<crate::scenario::field::Named<_>>)| {
+                calls.names().map(|label| format!("{caller}->{label}")).collect::<Vec<_>>()
+            };
+            clients.chain(services).flat_map(labels).collect()
+        }
+    }
+}

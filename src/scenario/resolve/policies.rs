@@ -1,0 +1,125 @@
+//! Retry policies.
+
+use crate::failure::ErrorSet;
+use crate::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule};
+use crate::scenario::diagnostics::Diagnostic;
+use crate::scenario::resolve::Resolver;
+use crate::scenario::source::Place;
+use crate::scenario::tables::{BackoffChoice, CapOrderChoice, JitterChoice, RetryTable};
+use crate::scenario::values::{AtLeastOne, Duration, Positive, Share, Whole};
+use crate::time::Span;
+
+/// The policy of calls that do not retry; no policy of a file may be called so.
+pub const NO_POLICY: &str = "none";
+
+/// Growth of an exponential backoff, unless the scenario says otherwise.
+const EXPONENTIAL_FACTOR_DEFAULT: f64 = 2.0;
+
+/// Reach of a decorrelated backoff, unless the scenario says otherwise: that of the article that defines it.
+const DECORRELATED_FACTOR_DEFAULT: f64 = 3.0;
+
+impl Resolver<'_> {
+    /// The policy of calls without one, then those of the file.
+    pub(super) fn policies(&mut self) -> Vec<RetryPolicy> {
+        let schedule = Schedule::new(Backoff::None, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None);
+        let none = RetryPolicy { max_attempts: 1, schedule, retry_on: ErrorSet::RETRYABLE, min_attempt: Span::ZERO };
+        let mut policies = vec![none];
+        for (name, field) in self.tables.retries.entries() {
+            let wrong = RetryTable::default();
+            if let (NO_POLICY, Some(place)) = (name, field.key()) {
+                let message = format!("no retry policy can be called `{NO_POLICY}`");
+                self.refuse(place, message, "the name stands for no retries at all");
+            }
+            // A policy that is wrong as a whole keeps its position, so that the others keep theirs.
+            let table = field.get().unwrap_or(&wrong);
+            let policy = RetryPolicy {
+                max_attempts: self.max_attempts(name, table, field.get().and(field.key())),
+                schedule: self.schedule(name, table),
+                retry_on: table
+                    .retry_on
+                    .get()
+                    .map_or(ErrorSet::RETRYABLE, |kinds| kinds.iter().map(|kind| kind.value).collect()),
+                min_attempt: table.min_attempt.get().map_or(Span::ZERO, |&Duration(span)| span),
+            };
+            policies.push(policy);
+        }
+        policies
+    }
+
+    fn max_attempts(&mut self, name: &str, table: &RetryTable, place: Option<&Place>) -> u32 {
+        let narrow = |attempts: u64| u32::try_from(attempts).expect("the format allows less than 2^32");
+        if let (true, true, Some(place)) = (table.max_retries.is_absent(), table.max_attempts.is_absent(), place) {
+            let message = format!("`retries.{name}` has neither `max_retries` nor `max_attempts`");
+            self.refuse(place, message, "add `max_retries = 2`, or `max_retries = \"unlimited\"`");
+        }
+        let retries = table.max_retries.get().map(|limit| limit.value().map(|&Whole(retries)| narrow(retries + 1)));
+        let attempts = table.max_attempts.get().map(|limit| limit.value().map(|&Whole(attempts)| narrow(attempts)));
+        retries.or(attempts).map_or(1, |limit| limit.unwrap_or(u32::MAX))
+    }
+
+    fn schedule(&mut self, name: &str, table: &RetryTable) -> Schedule {
+        let path = format!("retries.{name}");
+        let backoff = table.backoff.get().map_or(Backoff::None, |choice| self.backoff(&path, choice));
+        let jitter = match table.jitter.get() {
+            None | Some(JitterChoice::None) => Jitter::None,
+            Some(JitterChoice::Full) => Jitter::Full,
+            Some(JitterChoice::Equal) => Jitter::Equal,
+            Some(JitterChoice::Spread(spread)) => {
+                let Share(spread) = spread.value;
+                Jitter::Spread(spread)
+            }
+            Some(JitterChoice::Add(dist)) => Jitter::Add(self.dist(&dist.value, &format!("{path}.jitter.add"))),
+        };
+        if let (Backoff::Decorrelated { .. }, true, Some(place)) =
+            (&backoff, jitter != Jitter::None, table.jitter.key())
+        {
+            let message = format!("`{path}` has a decorrelated backoff, which draws its own jitter");
+            let error = Diagnostic::new(message).at(place);
+            let error = match table.backoff.key() {
+                Some(backoff) => error.context(backoff, "the backoff"),
+                None => error,
+            };
+            self.errors.push(error.hint("take the `jitter` out, or set it to `\"none\"`"));
+        }
+        let cap = table.cap.get().and_then(|cap| cap.value()).map_or(Span::UNLIMITED, |&Duration(cap)| cap);
+        let cap_order = match table.cap_order.get() {
+            None | Some(CapOrderChoice::BeforeJitter) => CapOrder::BeforeJitter,
+            Some(CapOrderChoice::AfterJitter) => CapOrder::AfterJitter,
+            Some(CapOrderChoice::Both) => CapOrder::Both,
+        };
+        Schedule::new(backoff, cap, cap_order, jitter)
+    }
+
+    fn backoff(&mut self, path: &str, choice: &BackoffChoice) -> Backoff {
+        let span = |duration: Option<&Duration>| duration.map_or(Span::ZERO, |&Duration(span)| span);
+        match choice {
+            BackoffChoice::None => Backoff::None,
+            BackoffChoice::Fixed(wait) => Backoff::Fixed(wait.value.0),
+            BackoffChoice::Linear(linear) => {
+                let owner = format!("`{path}.backoff.linear`");
+                self.require(&linear.value.step, &owner, "step", "\"100ms\"", Some(&linear.place));
+                Backoff::Linear { step: span(linear.value.step.get()) }
+            }
+            BackoffChoice::Exponential(exponential) => {
+                let owner = format!("`{path}.backoff.exponential`");
+                self.require(&exponential.value.base, &owner, "base", "\"100ms\"", Some(&exponential.place));
+                let factor = exponential.value.factor.get();
+                let factor = factor.map_or(EXPONENTIAL_FACTOR_DEFAULT, |&Positive(factor)| factor);
+                Backoff::Exponential { base: span(exponential.value.base.get()), factor }
+            }
+            BackoffChoice::Decorrelated(decorrelated) => {
+                let owner = format!("`{path}.backoff.decorrelated`");
+                self.require(&decorrelated.value.base, &owner, "base", "\"1s\"", Some(&decorrelated.place));
+                let factor = decorrelated.value.factor.get();
+                let factor = factor.map_or(DECORRELATED_FACTOR_DEFAULT, |&AtLeastOne(factor)| factor);
+                Backoff::Decorrelated { base: span(decorrelated.value.base.get()), factor }
+            }
+            BackoffChoice::Explicit(waits) if waits.value.is_empty() => {
+                let message = format!("`{path}.backoff.explicit` lists no waits");
+                self.refuse(&waits.place, message, "write `backoff = \"none\"` to retry at once");
+                Backoff::None
+            }
+            BackoffChoice::Explicit(waits) => Backoff::Explicit(waits.value.iter().map(|wait| wait.value.0).collect()),
+        }
+    }
+}

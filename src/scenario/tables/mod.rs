@@ -1,0 +1,88 @@
+//! The format as typed tables: every key with what it means, what its absence means, and an example.
+//!
+//! What is absent, wrong or good is told apart here; what follows from it is decided in
+//! [`resolve`](crate::scenario::resolve).
+
+mod clients;
+mod dists;
+mod expect;
+mod faults;
+mod retries;
+mod services;
+
+pub use clients::{ArrivalsChoice, CallTable, ClientTable};
+pub use dists::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
+pub use expect::ExpectTable;
+pub use faults::{EffectChoice, FailTable, FaultTable};
+pub use retries::{BackoffChoice, CapOrderChoice, JitterChoice, RetryTable};
+pub use services::ServiceTable;
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+use crate::scenario::declare::table;
+use crate::scenario::document::{Node, Value};
+use crate::scenario::field::{Named, OrNone, Spanned};
+use crate::scenario::reader::{Read, Reader};
+use crate::scenario::shape::Shape;
+use crate::scenario::unbuilt;
+use crate::scenario::values::{Duration, Name, Replicas, Seed, Version};
+
+table! {
+    /// A scenario for stormsim: clients, services, the calls between them, retry policies and faults.
+    ScenarioTable is "a scenario", unbuilt unbuilt::ROOT, exclusive &[];
+    /// The version of this format. Required. Example: `1`.
+    version: Version,
+    /// What the scenario is called; names the output folder. Required. Example: `"three-tier"`.
+    name: Name,
+    /// Decides every random draw: the same seed gives the same results. Default: `42`.
+    seed: Seed,
+    /// How many times each variant is run, each with its own draws. Default: `20`.
+    replicas: Replicas,
+    /// Where a run ends. Default: `"none"`, when arrivals are exhausted and no work is left. Example: `"60s"`.
+    horizon: OrNone<Duration>,
+    /// The width of a bucket of the timeline. Default: `"100ms"`.
+    bucket: Duration,
+    /// Groups of identical clients, by name. At least one.
+    clients: Named<ClientTable>,
+    /// Services, by name. They share one namespace with the clients.
+    services: Named<ServiceTable>,
+    /// Retry policies, by name.
+    retries: Named<RetryTable>,
+    /// Things that go wrong for a while, by name.
+    faults: Named<FaultTable>,
+    /// Variants, by name: each overrides settings by their paths. With any, only the variants are run.
+    variants: Named<VariantTable>,
+    /// What must come out.
+    expect: Vec<Spanned<ExpectTable>>,
+}
+
+/// Settings by path, such as `"retries.patient.backoff" = { fixed = "1s" }`. An empty one is the file as it stands.
+#[derive(Clone, Debug)]
+pub struct VariantTable;
+
+impl Read for VariantTable {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        // What the paths say is read with the values they override, see `overrides`.
+        match node.value {
+            Value::Table(_) => Some(Self),
+            _ => reader.mismatch(node, "a table of settings by path"),
+        }
+    }
+}
+
+impl JsonSchema for VariantTable {
+    fn schema_name() -> Cow<'static, str> {
+        "VariantTable".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Settings by path, such as `\"retries.patient.backoff\" = { fixed = \"1s\" }`.",
+            "type": "object",
+        })
+    }
+}
