@@ -122,7 +122,8 @@ impl<'p, T: Tap> Replica<'p, T> {
                 Kind::FaultEnds => self.fault_ends(FaultId(event.index())),
             }
             if matches!(kind, Kind::FaultBegins | Kind::FaultEnds) {
-                if self.is_drained() {
+                if self.plan.horizon.is_none() && self.is_drained() {
+                    // It comes after the end and is no event of the run.
                     events -= 1;
                     break;
                 }
