@@ -6,6 +6,7 @@ pub mod failure;
 pub mod metrics;
 pub mod plan;
 pub mod policy;
+pub mod report;
 pub mod scenario;
 pub mod sim;
 pub mod time;

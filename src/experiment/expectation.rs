@@ -162,7 +162,8 @@ pub struct Verdict {
     pub passed: bool,
     /// Start of the window that was judged, in seconds; none for the whole run.
     pub from: Option<f64>,
-    /// Its end.
+    /// Its end; `to` in `summary.json`.
+    #[serde(rename = "to")]
     pub until: Option<f64>,
 }
 

@@ -1,0 +1,69 @@
+//! What every chart begins with: title, subtitle, legend. Below it is the chart's own ground.
+
+use super::canvas::{Align, Canvas};
+use super::font::Font;
+use super::legend::{Entry, Legend, Mark};
+use super::{MARGIN, WIDTH, palette};
+use crate::experiment::{Summary, VariantSummary};
+
+const TITLE_BASELINE: i32 = 38;
+const SUBTITLE_BASELINE: i32 = 66;
+const LEGEND_TOP: i32 = 80;
+
+/// The head of a chart.
+pub(super) struct Head {
+    title: String,
+    subtitle: String,
+    legend: Legend,
+}
+
+impl Head {
+    /// Of a chart of `what` the summary's scenario did.
+    pub fn of(summary: &Summary, what: &str, remark: &str, entries: Vec<Entry>) -> Self {
+        let title = format!("{}: {what}", summary.scenario.name);
+        Self {
+            title: Font::TITLE.shortened(&title, WIDTH as i32 - 2 * MARGIN),
+            subtitle: subtitle(summary) + remark,
+            legend: Legend::of(entries),
+        }
+    }
+
+    /// How many rows of pixels it takes: those below belong to the chart.
+    pub fn height(&self) -> i32 {
+        LEGEND_TOP + self.legend.height()
+    }
+
+    /// Draws it at the top.
+    pub fn draw(&self, canvas: &Canvas<'_>) {
+        let left = |text: &str, font, color, y| canvas.text(text, font, color, Align::Left, (MARGIN, y));
+        left(&self.title, Font::TITLE, palette::TEXT, TITLE_BASELINE);
+        left(&self.subtitle, Font::BODY, palette::QUIET, SUBTITLE_BASELINE);
+        self.legend.draw(canvas, LEGEND_TOP);
+    }
+}
+
+/// The variants that a chart shows: as many as there are colours.
+pub(super) fn shown(summary: &Summary) -> &[VariantSummary] {
+    &summary.variants[..summary.variants.len().min(palette::VARIANTS.len())]
+}
+
+/// The legend's entries for the variants.
+pub(super) fn entries(summary: &Summary) -> impl Iterator<Item = Entry> {
+    let variants = shown(summary).iter().zip(palette::VARIANTS);
+    variants.map(|(variant, color)| Entry { mark: Mark::Series(color), label: variant.name.clone() })
+}
+
+/// What the figures are and where they come from.
+fn subtitle(summary: &Summary) -> String {
+    let mut text = match summary.replicas {
+        0 | 1 => format!("one replica, seed {}", summary.seed),
+        replicas => format!("mean over {replicas} replicas, seed {}", summary.seed),
+    };
+    if summary.variants.len() > palette::VARIANTS.len() {
+        text += &format!(", the first {} of {} variants", palette::VARIANTS.len(), summary.variants.len());
+    }
+    if summary.partial {
+        text += ", cut short";
+    }
+    text
+}

@@ -1,0 +1,27 @@
+//! The charts, as PNG files in memory. Nothing else knows plotters or fonts.
+//!
+//! Every chart has the same head: title, subtitle, and a legend in a strip of its own, so that it covers no data. Colours
+//! are told apart by people with any common colour vision. The font is part of the program: a chart has the same bytes on
+//! every machine.
+
+mod amplification;
+mod canvas;
+mod faults;
+mod font;
+mod head;
+mod legend;
+mod lines;
+mod palette;
+mod scale;
+mod steps;
+mod time_axis;
+mod timeline;
+
+pub use amplification::amplification;
+pub use timeline::timeline;
+
+/// Width of every chart, in pixels.
+pub const WIDTH: u32 = 1_200;
+
+/// Blank at the left and right edge of every chart, in pixels.
+const MARGIN: i32 = 24;

@@ -1,0 +1,158 @@
+//! The CSV files: tidy tables for spreadsheets and data frames.
+//!
+//! Floats are written in the shortest form that reads back as the same value; what is undefined is an empty cell.
+
+use csv::Writer;
+
+use crate::experiment::{Stat, Summary};
+use crate::metrics::catalogue::{self, ScopeKind};
+
+const IN_MEMORY: &str = "writing to memory does not fail, and every row has as many cells as the header";
+
+/// `summary.csv`: one row per variant, thing and metric, in the order of the catalogue.
+pub fn summary(summary: &Summary) -> Vec<u8> {
+    let mut table = Table::with_header([
+        "variant",
+        "scope",
+        "name",
+        "metric",
+        "unit",
+        "mean",
+        "sd",
+        "ci95_low",
+        "ci95_high",
+        "min",
+        "p1",
+        "p50",
+        "p99",
+        "max",
+        "replicas",
+    ]);
+    for variant in &summary.variants {
+        for (scope, name, metrics) in variant.tables() {
+            for (&metric, stat) in metrics {
+                let labels = [&variant.name, scope.name(), name, metric, stat.unit].map(str::to_owned);
+                table.row(labels.into_iter().chain(figures(stat)));
+            }
+        }
+    }
+    table.finish()
+}
+
+fn figures(stat: &Stat) -> impl Iterator<Item = String> {
+    let [low, high] = stat.ci95.map_or([None; 2], |ci95| ci95.map(Some));
+    [stat.mean, stat.sd, low, high, stat.min, stat.p1, stat.p50, stat.p99, stat.max]
+        .into_iter()
+        .map(optional)
+        .chain([stat.n.to_string()])
+}
+
+/// `replicas.csv`: one row per variant and replica, with every metric of the scenario as a whole.
+pub fn replicas(summary: &Summary) -> Vec<u8> {
+    let metrics = catalogue::columns(ScopeKind::Scenario);
+    let mut table =
+        Table::with_header(["variant", "replica", "seed"].into_iter().chain(metrics.iter().map(|metric| metric.name)));
+    for variant in &summary.variants {
+        for row in &variant.replicas {
+            let labels = [variant.name.clone(), row.replica.to_string(), summary.seed.to_string()];
+            table.row(labels.into_iter().chain(row.values.iter().copied().map(optional)));
+        }
+    }
+    table.finish()
+}
+
+/// `timeline.csv`: one row per variant, thing and bucket in which anything happened; `time_s` is the bucket's start.
+pub fn timeline(summary: &Summary) -> Vec<u8> {
+    let mut table = Table::with_header([
+        "variant",
+        "time_s",
+        "scope",
+        "name",
+        "attempts",
+        "retries",
+        "succeeded",
+        "failed",
+        "timeouts",
+        "in_flight",
+        "queued",
+        "attempts_max",
+        "retries_max",
+    ]);
+    for variant in &summary.variants {
+        for series in &variant.timeline {
+            for bucket in &series.buckets {
+                let start = bucket_start_s(bucket.index, summary.bucket_ms);
+                let means = [
+                    bucket.attempts,
+                    bucket.retries,
+                    bucket.succeeded,
+                    bucket.failed,
+                    bucket.timeouts,
+                    bucket.in_flight,
+                    bucket.queued,
+                ];
+                let labels = [variant.name.clone(), start, series.kind.name().to_owned(), series.name.clone()];
+                let maxima = [bucket.attempts_max, bucket.retries_max].map(|n| n.to_string());
+                table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima));
+            }
+        }
+    }
+    table.finish()
+}
+
+/// In decimal, from whole nanoseconds: three buckets of 0.1 s start at 0.3 s, not at 0.30000000000000004 s.
+fn bucket_start_s(index: u64, bucket_ms: f64) -> String {
+    let bucket_ns = (bucket_ms * 1e6).round() as u128;
+    let start_ns = u128::from(index) * bucket_ns;
+    let decimal = format!("{}.{:09}", start_ns / 1_000_000_000, start_ns % 1_000_000_000);
+    decimal.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn optional(value: Option<f64>) -> String {
+    value.map_or_else(String::new, shortest)
+}
+
+fn shortest(value: f64) -> String {
+    // Adding zero turns a negative zero, which some readers take for text, into zero.
+    (value + 0.0).to_string()
+}
+
+/// A CSV file that grows in memory.
+struct Table(Writer<Vec<u8>>);
+
+impl Table {
+    fn with_header(names: impl IntoIterator<Item = &'static str>) -> Self {
+        let mut table = Self(Writer::from_writer(Vec::new()));
+        table.row(names.into_iter().map(str::to_owned));
+        table
+    }
+
+    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.0.write_record(cells.into_iter().map(String::into_bytes)).expect(IN_MEMORY);
+    }
+
+    fn finish(self) -> Vec<u8> {
+        self.0.into_inner().expect(IN_MEMORY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In binary floating point 3 x 0.1 and 6 x 0.1 carry noise, and 10^7 narrow buckets would add up to more of it.
+    #[test]
+    fn bucket_starts_are_exact_decimals() {
+        let starts = [(0, 100.0), (3, 100.0), (6, 100.0), (10, 100.0), (1, 0.001), (9_999_999, 0.1), (7, 60_000.0)]
+            .map(|(index, bucket_ms)| bucket_start_s(index, bucket_ms));
+        assert_eq!(starts, ["0", "0.3", "0.6", "1", "0.000001", "999.9999", "420"]);
+    }
+
+    #[test]
+    fn floats_read_back_as_the_same_value() {
+        for value in [0.1 + 0.2, 1.0 / 3.0, 1e-9, 123_456_789.123, f64::MAX] {
+            assert_eq!(shortest(value).parse(), Ok(value));
+        }
+        assert_eq!((shortest(27.0), shortest(-0.0), optional(None)), ("27".to_owned(), "0".to_owned(), String::new()));
+    }
+}

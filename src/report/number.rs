@@ -1,0 +1,181 @@
+//! Figures for people: as many digits as mean something, thousands grouped, times in a unit of their size.
+
+use crate::experiment::Stat;
+
+/// What kind of figure it is, and so how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `1,234.5`.
+    Count,
+    /// `27x`.
+    Factor,
+    /// A share, as `99.95 %`.
+    Share,
+    /// Seconds, as `13.99 s` or `850 ms`.
+    Seconds,
+    /// Milliseconds, written like seconds.
+    Milliseconds,
+}
+
+/// Marks a figure that some replicas lack.
+pub(crate) const INCOMPLETE: char = '*';
+
+/// The mean with half its confidence interval, `159.4 ± 0.5`; alone where all replicas agree or there is only one.
+/// `-` where it is undefined; with [`INCOMPLETE`] where it is so in some of the `replicas`.
+pub(crate) fn figure(stat: Option<&Stat>, style: Style, replicas: u32) -> String {
+    let Some((stat, mean)) = stat.and_then(|stat| Some((stat, stat.mean?))) else { return "-".to_owned() };
+    let half = stat.ci95.map(|[low, high]| (high - low) / 2.0);
+    let mut text = written(mean, half, style);
+    if stat.n < replicas {
+        text.push(INCOMPLETE);
+    }
+    text
+}
+
+/// A value without interval, to so many significant digits; all of a whole number.
+pub(crate) fn plain(value: f64, style: Style, digits: i32) -> String {
+    let (scale, unit) = scaling(value, style);
+    let value = value * scale;
+    let mut decimals = significant(value, digits);
+    if style == Style::Share && value > 50.0 {
+        // What matters of 99.9974 % is the rest, and that it is not 100 %.
+        decimals = decimals.max(significant(100.0 - value, 2));
+    }
+    format!("{}{unit}", rounded(value, decimals))
+}
+
+/// A value in its own unit with six significant digits, for comparison with a condition.
+pub(crate) fn six_digits(value: f64) -> String {
+    rounded(value, significant(value, 6))
+}
+
+fn written(mean: f64, half: Option<f64>, style: Style) -> String {
+    // Rounding in the summation leaves a spread of about 1e-16 of the value where there is none.
+    let Some(half) = half.filter(|half| *half > mean.abs() * 1e-9) else { return plain(mean, style, 4) };
+    let (scale, unit) = scaling(mean, style);
+    let (mean, half) = (mean * scale, half * scale);
+    let decimals = uncertain(half);
+    format!("{} ± {}{unit}", grouped(mean, decimals), grouped(half, decimals))
+}
+
+/// What to multiply a value by, and the unit that it then has.
+fn scaling(value: f64, style: Style) -> (f64, &'static str) {
+    match style {
+        Style::Count => (1.0, ""),
+        Style::Factor => (1.0, "x"),
+        Style::Share => (100.0, " %"),
+        Style::Seconds => time_unit(value),
+        Style::Milliseconds => {
+            let (per_second, unit) = time_unit(value / 1e3);
+            (per_second / 1e3, unit)
+        }
+    }
+}
+
+/// Units per second, and the unit's name, for a time of this size.
+fn time_unit(seconds: f64) -> (f64, &'static str) {
+    match seconds.abs() {
+        0.0 => (1.0, " s"),
+        small if small < 1e-6 => (1e9, " ns"),
+        small if small < 1e-3 => (1e6, " µs"),
+        small if small < 1.0 => (1e3, " ms"),
+        medium if medium < 120.0 => (1.0, " s"),
+        large if large < 7_200.0 => (1.0 / 60.0, " min"),
+        large if large < 172_800.0 => (1.0 / 3_600.0, " h"),
+        _ => (1.0 / 86_400.0, " d"),
+    }
+}
+
+/// Decimals that show the first digit of an uncertainty, and its second after a 1 (0.14, but 0.5).
+fn uncertain(half: f64) -> usize {
+    let exponent = exponent(half);
+    let leading = half / 10f64.powi(exponent);
+    decimals(if leading < 1.95 { 1 } else { 0 } - exponent)
+}
+
+/// Decimals that show `digits` significant digits.
+fn significant(value: f64, digits: i32) -> usize {
+    decimals(digits - 1 - exponent(value))
+}
+
+/// The power of ten of the leading digit; 0 for zero.
+fn exponent(value: f64) -> i32 {
+    if value == 0.0 { 0 } else { libm::log10(value.abs()).floor() as i32 }
+}
+
+fn decimals(wanted: i32) -> usize {
+    wanted.clamp(0, 9) as usize
+}
+
+/// With grouped thousands and without trailing zeros.
+fn rounded(value: f64, decimals: usize) -> String {
+    let text = grouped(value, decimals);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let mut grouped = String::new();
+    if value < 0.0 && text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+        grouped.push('-');
+    }
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped + fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::catalogue::Unit;
+
+    fn alone(value: f64, style: Style) -> String {
+        plain(value, style, 4)
+    }
+
+    #[test]
+    fn noise_is_not_shown_and_thousands_are_grouped() {
+        let counts = [27.000_000_000_000_004, 0.0, -0.0, 999.0, 1_000.0, 1_234_567.8, 159.43, 0.000_123_456, -1_500.0];
+        let shown = counts.map(|count| alone(count, Style::Count));
+        assert_eq!(shown, ["27", "0", "0", "999", "1,000", "1,234,568", "159.4", "0.0001235", "-1,500"]);
+        assert_eq!((alone(27.0, Style::Factor), alone(2.5, Style::Factor)), ("27x".to_owned(), "2.5x".to_owned()));
+    }
+
+    #[test]
+    fn times_get_a_unit_of_their_size() {
+        let shown =
+            [0.0, 4e-9, 25e-6, 0.15, 13.986_43, 119.0, 150.0, 9_000.0, 200_000.0].map(|s| alone(s, Style::Seconds));
+        assert_eq!(shown, ["0 s", "4 ns", "25 µs", "150 ms", "13.99 s", "119 s", "2.5 min", "2.5 h", "2.315 d"]);
+        assert_eq!(alone(1_250.0, Style::Milliseconds), alone(1.25, Style::Seconds));
+    }
+
+    /// "100 %" says that nothing failed; one failure in a million must not read like that.
+    #[test]
+    fn a_share_just_below_one_is_not_rounded_to_it() {
+        let shown = [1.0, 0.999_999, 0.999_74, 0.5, 1.0 / 3.0, 0.000_012, 0.0].map(|share| alone(share, Style::Share));
+        assert_eq!(shown, ["100 %", "99.9999 %", "99.974 %", "50 %", "33.33 %", "0.0012 %", "0 %"]);
+    }
+
+    #[test]
+    fn the_interval_decides_the_digits() {
+        let shown = |mean, half, style| written(mean, Some(half), style);
+        assert_eq!(shown(159.434, 0.522, Style::Count), "159.4 ± 0.5");
+        assert_eq!(shown(39_012.3, 138.0, Style::Count), "39,012 ± 138");
+        assert_eq!(shown(13.986, 0.0176, Style::Seconds), "13.986 ± 0.018 s");
+        assert_eq!(shown(0.25, 0.004, Style::Share), "25.0 ± 0.4 %");
+        assert_eq!(shown(27.0, 1e-15, Style::Factor), "27x");
+    }
+
+    #[test]
+    fn what_replicas_lack_is_marked() {
+        let stat = |values: &[Option<f64>]| Stat::over(Unit::Count, values.iter().copied());
+        assert_eq!(figure(Some(&stat(&[Some(4.0), None])), Style::Count, 2), "4*");
+        assert_eq!(figure(Some(&stat(&[None, None])), Style::Count, 2), "-");
+        assert_eq!(figure(None, Style::Count, 2), "-");
+    }
+}

@@ -1,0 +1,67 @@
+//! What a person reads in the terminal: the headline figures of every variant, the services, the expectations.
+
+mod expectations;
+mod figures;
+mod grid;
+
+use std::fmt;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::experiment::Summary;
+use crate::report::number::INCOMPLETE;
+
+const TITLE: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Everything, for a page of `width` columns, with a newline at its end. Tables that are wider are continued below; names
+/// are never cut. It carries ANSI colours: remove them where they are not wanted.
+pub fn report(summary: &Summary, width: usize) -> String {
+    let tables = figures::render(summary, width);
+    let mut sections = vec![heading(summary, tables.contains(INCOMPLETE)), tables];
+    if !summary.expectations.is_empty() {
+        sections.push(expectations::render(summary, width));
+    }
+    sections.join("\n")
+}
+
+/// Only the expectations that were not met; nothing if all were.
+pub fn failures(summary: &Summary) -> String {
+    expectations::failures(summary)
+}
+
+fn styled(style: Style, text: &str) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+fn heading(summary: &Summary, incomplete: bool) -> String {
+    let replicas = Counted(summary.replicas as usize, "replica");
+    let variants = Counted(summary.variants.len(), "variant");
+    let mut lines = styled(TITLE, &summary.scenario.name);
+    let each = if summary.variants.len() > 1 { " each" } else { "" };
+    lines += &format!(": {variants}, {replicas}{each}, seed {}\n", summary.seed);
+    lines += &match summary.replicas {
+        0 | 1 => "One replica: single values, without intervals.\n".to_owned(),
+        _ => format!("Mean over {replicas}; ± gives the 95 % interval of the mean by Student's t.\n"),
+    };
+    if incomplete {
+        lines += &format!("{INCOMPLETE} Mean of the replicas in which it is defined; it is not in all of them.\n");
+    }
+    if summary.partial {
+        lines += &styled(WARNING, "Partial: the run was cut short, and the figures cover only what it got done.");
+        lines.push('\n');
+    }
+    lines
+}
+
+/// A count and its noun, in the plural where need be.
+struct Counted(usize, &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, noun) = self;
+        write!(f, "{count} {noun}{}", if *count == 1 { "" } else { "s" })
+    }
+}
