@@ -5,6 +5,7 @@ use super::font::Font;
 use super::legend::{Entry, Legend, Mark};
 use super::{MARGIN, WIDTH, palette};
 use crate::experiment::{Summary, VariantSummary};
+use crate::report::number::{self, Style};
 
 const TITLE_BASELINE: i32 = 38;
 const SUBTITLE_BASELINE: i32 = 66;
@@ -57,7 +58,10 @@ pub(super) fn entries(summary: &Summary) -> impl Iterator<Item = Entry> {
 fn subtitle(summary: &Summary) -> String {
     let mut text = match summary.replicas {
         0 | 1 => format!("one replica, seed {}", summary.seed),
-        replicas => format!("mean over {replicas} replicas, seed {}", summary.seed),
+        replicas => {
+            let replicas = number::plain(f64::from(replicas), Style::Count, 1);
+            format!("mean over {replicas} replicas, seed {}", summary.seed)
+        }
     };
     if summary.variants.len() > palette::VARIANTS.len() {
         text += &format!(", the first {} of {} variants", palette::VARIANTS.len(), summary.variants.len());

@@ -75,14 +75,22 @@ fn by_service(summary: &Summary, services: &[&str], width: usize) -> String {
     grid::render(&labels, &columns(&SERVICE, &tables, summary.replicas), width)
 }
 
-/// A row of figures per table; where there is none, blanks.
+/// A row of figures per table; where there is none, blanks. A metric that is undefined throughout, such as the latency of
+/// successes where nothing succeeded, has no column, unless that leaves none.
 fn columns(headlines: &[Headline], tables: &[Option<&MetricTable>], replicas: u32) -> Vec<Column> {
     let cell = |table: &Option<&MetricTable>, headline: &Headline| match table {
         Some(table) => number::figure(table.get(headline.metric), headline.style, replicas),
         None => String::new(),
     };
-    headlines
-        .iter()
+    let defined = |headline: &&Headline| {
+        tables.iter().flatten().any(|table| table.get(headline.metric).is_some_and(|stat| stat.n > 0))
+    };
+    let mut shown: Vec<_> = headlines.iter().filter(defined).collect();
+    if shown.is_empty() {
+        shown = headlines.iter().collect();
+    }
+    shown
+        .into_iter()
         .map(|headline| Column {
             head: headline.head.to_owned(),
             cells: tables.iter().map(|table| cell(table, headline)).collect(),

@@ -9,7 +9,7 @@ use std::fmt;
 use anstyle::{AnsiColor, Style};
 
 use crate::experiment::Summary;
-use crate::report::number::INCOMPLETE;
+use crate::report::number::{self, INCOMPLETE};
 
 const TITLE: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -62,6 +62,7 @@ struct Counted(usize, &'static str);
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(count, noun) = self;
-        write!(f, "{count} {noun}{}", if *count == 1 { "" } else { "s" })
+        let grouped = number::plain(*count as f64, number::Style::Count, 1);
+        write!(f, "{grouped} {noun}{}", if *count == 1 { "" } else { "s" })
     }
 }
