@@ -28,10 +28,9 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
     let Some(scenarios) = load_all(arguments, terminal)? else { return Ok(Exit::Error) };
     let jobs = prepare_all(arguments, scenarios)?;
     let threads = arguments.jobs.map_or(0, usize::from);
-    let pool = ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`")))?;
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
+    })?;
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
     for job in &jobs {
@@ -58,7 +57,10 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
 }
 
 /// Reads every file; of the wrong ones all errors are shown.
-fn load_all<'a>(arguments: &'a RunArguments, terminal: &Terminal) -> Result<Option<Vec<(&'a Path, Scenario)>>, CommandError> {
+fn load_all<'a>(
+    arguments: &'a RunArguments,
+    terminal: &Terminal,
+) -> Result<Option<Vec<(&'a Path, Scenario)>>, CommandError> {
     let overrides = Overrides {
         set: arguments.set.clone(),
         variant: arguments.variant.clone(),
@@ -71,7 +73,7 @@ fn load_all<'a>(arguments: &'a RunArguments, terminal: &Terminal) -> Result<Opti
         match Scenario::load(file, &overrides) {
             Ok(scenario) => scenarios.push((file.as_path(), scenario)),
             Err(diagnostics) => {
-                terminal.message(&diagnostics.render(terminal.width()));
+                terminal.message(&diagnostics.render(true, terminal.width()));
                 all_good = false;
             }
         }
@@ -80,7 +82,10 @@ fn load_all<'a>(arguments: &'a RunArguments, terminal: &Terminal) -> Result<Opti
 }
 
 /// Tries out every output folder.
-fn prepare_all<'a>(arguments: &RunArguments, scenarios: Vec<(&'a Path, Scenario)>) -> Result<Vec<Job<'a>>, CommandError> {
+fn prepare_all<'a>(
+    arguments: &RunArguments,
+    scenarios: Vec<(&'a Path, Scenario)>,
+) -> Result<Vec<Job<'a>>, CommandError> {
     let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     let several = scenarios.len() > 1;
     let mut jobs = Vec::new();
@@ -138,11 +143,6 @@ fn command(job: &Job, arguments: &RunArguments) -> String {
     if let Some(variant) = &arguments.variant {
         words.extend(["--variant".to_owned(), variant.clone()]);
     }
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a POSIX shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    // Only a zero byte cannot be quoted, and no argument holds one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }

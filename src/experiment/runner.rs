@@ -91,7 +91,8 @@ impl<'a> Experiment<'a> {
             })
             .collect();
         let cut_short = by_variant().find_map(|((name, _), digests)| {
-            let (replica, (at, limit)) = (0..).zip(digests).find_map(|(n, digest)| digest.cut_short.map(|cut| (n, cut)))?;
+            let (replica, (at, limit)) =
+                (0..).zip(digests).find_map(|(n, digest)| digest.cut_short.map(|cut| (n, cut)))?;
             Some(CutShort { variant: name.clone(), replica, at, limit })
         });
         Summary {

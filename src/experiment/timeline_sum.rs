@@ -78,11 +78,9 @@ fn merge(sums: &mut SumSeries, series: &[Bucket]) {
         }
         match sums.get_mut(at).filter(|sum| sum.sum.index == bucket.index) {
             Some(sum) => sum.add(bucket),
-            None => missing.push(SumBucket {
-                sum: *bucket,
-                attempts_max: bucket.attempts,
-                retries_max: bucket.retries,
-            }),
+            None => {
+                missing.push(SumBucket { sum: *bucket, attempts_max: bucket.attempts, retries_max: bucket.retries })
+            }
         }
     }
     if !missing.is_empty() {
