@@ -16,7 +16,8 @@ macro_rules! table {
         }
 
         impl $table {
-            const TABLE: $crate::scenario::shape::TableShape = $crate::scenario::shape::TableShape {
+            /// Its keys.
+            pub(crate) const TABLE: $crate::scenario::shape::TableShape = $crate::scenario::shape::TableShape {
                 noun: $noun,
                 keys: &[$((stringify!($key), <$kind as $crate::scenario::reader::Read>::SHAPE),)+],
                 exclusive: $exclusive,
@@ -36,7 +37,13 @@ macro_rules! table {
                 for (key, entry) in table {
                     match key.as_str() {
                         $(stringify!($key) => read.$key = reader.under(key, |reader| reader.field(entry)),)+
-                        _ => reader.unknown_key(key, &entry.key, &Self::TABLE),
+                        _ => {
+                            let meant = reader.unknown_key(key, &entry.key, &Self::TABLE);
+                            // What was meant is there, though wrong: nobody needs to hear that it is missing.
+                            $(if meant == Some(stringify!($key)) && read.$key.is_absent() {
+                                read.$key = $crate::scenario::field::Field::present(entry.key.clone(), None);
+                            })+
+                        }
                     }
                 }
                 reader.exclusive(table, &Self::TABLE);

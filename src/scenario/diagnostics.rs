@@ -14,16 +14,16 @@ const PLAIN_WIDTH: usize = 120;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     place: Option<Place>,
-    message: String,
-    label: Option<String>,
-    context: Option<(Place, String)>,
+    message: Box<str>,
+    label: Option<Box<str>>,
+    context: Option<Box<(Place, String)>>,
     notes: Vec<String>,
-    hint: Option<String>,
+    hint: Option<Box<str>>,
 }
 
 impl Diagnostic {
     /// An error with this message: lower case, names in back-ticks.
-    pub fn new(message: impl Into<String>) -> Self {
+    pub fn new(message: impl Into<Box<str>>) -> Self {
         Self { place: None, message: message.into(), label: None, context: None, notes: Vec::new(), hint: None }
     }
 
@@ -36,7 +36,7 @@ impl Diagnostic {
 
     /// What stands beside the caret.
     #[must_use]
-    pub fn label(mut self, label: impl Into<String>) -> Self {
+    pub fn label(mut self, label: impl Into<Box<str>>) -> Self {
         self.label = Some(label.into());
         self
     }
@@ -44,7 +44,7 @@ impl Diagnostic {
     /// Another place that matters, with what to say of it; shown where it is in the same text.
     #[must_use]
     pub fn context(mut self, place: &Place, label: impl Into<String>) -> Self {
-        self.context = Some((place.clone(), label.into()));
+        self.context = Some(Box::new((place.clone(), label.into())));
         self
     }
 
@@ -57,7 +57,7 @@ impl Diagnostic {
 
     /// The way out.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Box<str>>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -65,7 +65,7 @@ impl Diagnostic {
     /// The way out, where one is known.
     #[must_use]
     pub fn maybe_hint(mut self, hint: Option<String>) -> Self {
-        self.hint = self.hint.or(hint);
+        self.hint = self.hint.or(hint.map(Into::into));
         self
     }
 
@@ -119,12 +119,12 @@ impl Diagnostics {
     }
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
-        let mut group = Group::with_title(Level::ERROR.primary_title(&diagnostic.message));
+        let mut group = Group::with_title(Level::ERROR.primary_title(&*diagnostic.message));
         let found = diagnostic.place.as_ref().and_then(|place| self.sources.find(place));
         if let Some((source, range)) = found {
             let annotation = AnnotationKind::Primary.span(range).label(diagnostic.label.as_deref());
             let mut snippet = Snippet::source(&source.text).path(&source.name).annotation(annotation);
-            if let Some((place, label)) = &diagnostic.context
+            if let Some((place, label)) = diagnostic.context.as_deref()
                 && let Some((other, range)) = self.sources.find(place)
                 && std::ptr::eq(source, other)
             {
@@ -133,7 +133,7 @@ impl Diagnostics {
             group = group.element(snippet);
         }
         let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(note));
-        let hint = diagnostic.hint.iter().map(|hint| Level::HELP.message(hint));
+        let hint = diagnostic.hint.iter().map(|hint| Level::HELP.message(&**hint));
         group.elements(notes.chain(hint))
     }
 }

@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::source::Place;
+use crate::scenario::source::{Place, line_of};
 
 /// A table, in the order of the file.
 pub type Table = IndexMap<String, Entry>;
@@ -58,6 +58,9 @@ impl fmt::Display for Value {
         match self {
             Self::String(text) if text.chars().count() <= SHOWN_MAX => write!(f, "{text:?}"),
             Self::String(_) => f.write_str("a long string"),
+            Self::Integer(number) if number.unsigned_abs() > u128::from(u64::MAX) => {
+                f.write_str("a number beyond 64 bits")
+            }
             Self::Integer(number) => number.fmt(f),
             Self::Float(number) => write!(f, "{number:?}"),
             Self::Boolean(truth) => truth.fmt(f),
@@ -89,7 +92,7 @@ pub fn parse(text: &str) -> Parsed {
     let mut line_before = None;
     for error in errors {
         let place = error.span().unwrap_or(0..0);
-        let line = text[..text.floor_char_boundary(place.start)].matches('\n').count();
+        let line = line_of(text, place.start);
         // One slip often makes several errors; the first on its line says what it is.
         if line_before.replace(line) == Some(line) {
             continue;

@@ -1,10 +1,10 @@
 //! The scenario file: from TOML to plans, or to every error that keeps it from becoming one.
 //!
-//! The text is parsed with recovery into a tree that knows its places ([`document`]). Variants and flags change the
-//! tree by path ([`overrides`]). Then it is read into typed tables ([`reader`], [`tables`]), whose names and defaults
-//! are resolved ([`resolve`]) before [`plan`](crate::plan) compiles them. Each of these reports all errors it finds and
+//! The text is parsed with recovery into a tree that knows its places (`document`). Variants and flags change the
+//! tree by path (`overrides`). Then it is read into typed tables (`reader`, `tables`), whose names and defaults
+//! are resolved (`resolve`) before [`plan`](crate::plan) compiles them. Each of these reports all errors it finds and
 //! goes on, so that a wrong file yields all of them at once. To add a key: a line in its table, its meaning in
-//! [`resolve`], and one line less in [`unbuilt`].
+//! `resolve`, and one line less in `unbuilt`.
 
 mod declare;
 mod diagnostics;
@@ -112,14 +112,8 @@ fn read_file(path: &Path) -> Result<String, Diagnostic> {
         let error = Diagnostic::new(format!("`{shown}` is a folder"));
         return Err(error.hint("name a scenario file in it"));
     }
-    let bytes = std::fs::read(path).map_err(|error| {
-        let why = match error.kind() {
-            io::ErrorKind::NotFound => "there is no such file".to_owned(),
-            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-            _ => error.to_string(),
-        };
-        Diagnostic::new(format!("cannot read `{shown}`: {why}"))
-    })?;
+    let bytes =
+        std::fs::read(path).map_err(|error| Diagnostic::new(format!("cannot read `{shown}`: {}", reason(&error))))?;
     if bytes.len() > FILE_SIZE_MAX {
         return Err(Diagnostic::new(format!("`{shown}` is larger than {} MiB", FILE_SIZE_MAX >> 20)));
     }
@@ -129,6 +123,16 @@ fn read_file(path: &Path) -> Result<String, Diagnostic> {
         Diagnostic::new(format!("`{shown}` is not UTF-8: line {line} has a byte that no character begins with"))
             .hint("save it as UTF-8")
     })
+}
+
+/// Why a file cannot be read, in the same words on every platform where it is an everyday reason.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => error.to_string(),
+    }
 }
 
 /// One variant on its way to a plan.

@@ -68,18 +68,21 @@ pub fn variants(root: &Table, errors: &mut Vec<Diagnostic>) -> IndexMap<String, 
         let mut settings = Vec::new();
         if let Value::Table(table) = &entry.node.value {
             for (key, entry) in table {
-                let path = split(key, &entry.key);
-                let refused = path.as_ref().map(|path| check_root(path, &SHARED_BY_VARIANTS, "a variant"));
-                match (path, refused) {
-                    (Some(path), Some(Ok(()))) => settings.push(Setting { path, value: entry.node.clone() }),
-                    (_, Some(Err(error))) => errors.push(error),
-                    _ => errors.push(bad_path(key, &entry.key)),
+                match setting_of_variant(key, entry) {
+                    Ok(setting) => settings.push(setting),
+                    Err(error) => errors.push(error),
                 }
             }
         }
         all.insert(name.clone(), settings);
     }
     all
+}
+
+fn setting_of_variant(key: &str, entry: &Entry) -> Result<Setting, Diagnostic> {
+    let path = split(key, &entry.key).ok_or_else(|| bad_path(key, &entry.key))?;
+    check_root(&path, &SHARED_BY_VARIANTS, "a variant")?;
+    Ok(Setting { path, value: entry.node.clone() })
 }
 
 /// The settings of the flags. Each flag becomes a text of its own, called `--set`.

@@ -76,10 +76,10 @@ impl Reader {
         }
     }
 
-    /// Reports a key that the table being read does not have.
-    pub fn unknown_key(&mut self, key: &str, place: &Place, shape: &TableShape) {
-        let path = self.path();
-        self.errors.push(unknown_key(&path, key, place, shape));
+    /// Reports a key that the table being read does not have, and returns the one that was probably meant.
+    pub fn unknown_key(&mut self, key: &str, place: &Place, shape: &TableShape) -> Option<&'static str> {
+        self.errors.push(unknown_key(&self.path.join("."), key, place, shape));
+        suggest::nearest(key, shape.names())
     }
 
     /// Reports each second key of a pair that exclude each other.
@@ -148,10 +148,7 @@ impl Reader {
 
 /// That a table has no such key, or that it is not built yet.
 pub fn unknown_key(table_path: &str, key: &str, place: &Place, shape: &TableShape) -> Diagnostic {
-    let path = match table_path.trim_matches('`') {
-        "" => format!("`{key}`"),
-        parent => format!("`{parent}.{key}`"),
-    };
+    let path = if table_path.is_empty() { format!("`{key}`") } else { format!("`{table_path}.{key}`") };
     if shape.unbuilt.contains(&key) {
         return unbuilt::refusal(&path, place);
     }
@@ -207,8 +204,13 @@ impl<T: Read> Read for Vec<Spanned<T>> {
     const SHAPE: Shape = Shape::Value;
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
-        let Value::List(items) = &node.value else {
-            return reader.mismatch(node, "a list in square brackets");
+        let items = match &node.value {
+            Value::List(items) => items,
+            single @ Value::String(_) => {
+                let error = Diagnostic::new(format!("{} must be a list", reader.path())).at(&node.place);
+                return reader.refuse(error.hint(format!("write `[{single}]`")));
+            }
+            _ => return reader.mismatch(node, "a list in square brackets"),
         };
         let good: Self = items.iter().filter_map(|item| reader.spanned(item)).collect();
         // A list that lost an item says something else.
@@ -222,7 +224,14 @@ impl<W: Word, T: Read> Read for Or<W, T> {
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         match &node.value {
             Value::String(text) if text == W::TEXT => Some(Self::Word(W::WORD)),
-            _ => T::read(node, reader).map(Self::Value),
+            _ => {
+                let errors_before = reader.errors.len();
+                let read = T::read(node, reader).map(Self::Value);
+                for error in &mut reader.errors[errors_before..] {
+                    *error = error.clone().maybe_hint(Some(format!("or write `\"{}\"`", W::TEXT)));
+                }
+                read
+            }
         }
     }
 }

@@ -33,16 +33,24 @@ impl Sources {
     /// The text that holds a place, and the place within that text, on character boundaries.
     pub fn find(&self, place: &Place) -> Option<(&Source, Range<usize>)> {
         let source = self.list.iter().rev().find(|source| source.start <= place.start)?;
-        let start = source.text.floor_char_boundary(place.start - source.start);
-        let end = source.text.ceil_char_boundary(place.end.saturating_sub(source.start).max(start));
+        let is_boundary = |at: &usize| source.text.is_char_boundary(*at);
+        let (start, end) = (place.start - source.start, place.end.saturating_sub(source.start));
+        let len = source.text.len();
+        let start = (0..=start.min(len)).rev().find(is_boundary)?;
+        let end = (end.clamp(start, len)..=len).find(is_boundary)?;
         Some((source, start..end))
     }
 
     /// The number of the line on which a place begins, from 1, in its own text.
     pub fn line(&self, place: &Place) -> Option<usize> {
         let (source, range) = self.find(place)?;
-        Some(source.text[..range.start].matches('\n').count() + 1)
+        Some(line_of(&source.text, range.start))
     }
+}
+
+/// The number of the line that holds a byte, from 1.
+pub fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ const LISTED_MAX: usize = 12;
 /// "did you mean" for the nearest of the names, else the list of them if it is short.
 pub fn hint<'a>(word: &str, what: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let names: Vec<&str> = names.into_iter().collect();
-    if let Some(nearest) = nearest(word, &names) {
+    if let Some(nearest) = nearest(word, names.iter().copied()) {
         return Some(format!("did you mean `{nearest}`?"));
     }
     match names.len() {
@@ -23,12 +23,12 @@ pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The name nearest to a word, if it is near: one slip in three letters, or the same letters in another case.
-fn nearest<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let slips_max = (word.chars().count() / 3).max(1);
     names
-        .iter()
-        .map(|name| (strsim::damerau_levenshtein(&word, &name.to_lowercase()), *name))
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&word, &name.to_lowercase()), name))
         .filter(|&(slips, name)| slips <= slips_max && slips < name.chars().count())
         // The first of the nearest, so that the answer does not depend on anything but the order of the names.
         .min_by_key(|&(slips, _)| slips)

@@ -103,5 +103,40 @@ const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_
 pub fn refusal(what: &str, place: &Place) -> Diagnostic {
     Diagnostic::new(format!("{what} is not built yet in stormsim {VERSION}"))
         .at(place)
-        .hint("take it out: to ignore it would simulate something else than what is written here")
+        .hint("take it out: nothing that a scenario says is silently ignored")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::catalogue::{ScopeKind, columns};
+    use crate::scenario::reader::Read;
+    use crate::scenario::shape::Shape;
+    use crate::scenario::tables::ScenarioTable;
+
+    /// A line that stays here after its milestone would be dead: what is built is found first.
+    #[test]
+    fn nothing_is_both_built_and_unbuilt() {
+        assert!(visit(ScenarioTable::SHAPE) > 20, "the walk reaches the tables and choices of the format");
+        for name in METRICS {
+            let kinds = [ScopeKind::Scenario, ScopeKind::Client, ScopeKind::Call, ScopeKind::Service, ScopeKind::Fault];
+            assert!(kinds.iter().all(|&kind| columns(kind).iter().all(|column| column.name != *name)), "{name}");
+        }
+    }
+
+    /// Checks everything beneath a shape and returns how many tables and choices there were.
+    fn visit(shape: Shape) -> usize {
+        match shape {
+            Shape::Value => 0,
+            Shape::Named(inner) => visit(*inner),
+            Shape::Table(table) => {
+                assert!(table.unbuilt.iter().all(|key| table.find(key).is_none()), "{}", table.noun);
+                1 + table.keys.iter().map(|&(_, inner)| visit(inner)).sum::<usize>()
+            }
+            Shape::Choice(choice) => {
+                assert!(choice.unbuilt.iter().all(|tag| choice.find(tag).is_none()), "{}", choice.noun);
+                1 + choice.tags.iter().filter_map(|&(_, inner)| inner).map(visit).sum::<usize>()
+            }
+        }
+    }
 }

@@ -57,7 +57,7 @@ impl Read for Duration {
                     let hint = format!("write `\"{number}s\"` or `\"{number}ms\"`, in quotes");
                     reader.refuse(Diagnostic::new(message).at(&node.place).hint(hint))
                 }
-                _ => reader.mismatch(node, "a duration such as \"250ms\""),
+                _ => reader.mismatch(node, "a duration such as `\"250ms\"`"),
             };
         };
         match duration::parse(text) {
@@ -86,6 +86,7 @@ impl<const MIN: u64, const MAX: u64> Read for Whole<MIN, MAX> {
             Value::Integer(number) if (i128::from(MIN)..=i128::from(MAX)).contains(&number) => {
                 Some(Self(u64::try_from(number).expect("the range is within u64")))
             }
+            _ if MIN == MAX => reader.mismatch(node, &MIN.to_string()),
             _ => reader.mismatch(node, &format!("a whole number from {MIN} to {MAX}")),
         }
     }
@@ -201,7 +202,7 @@ impl Read for Figure {
         match (&node.value, number(&node.value)) {
             (_, Some(number)) if number.is_finite() => Some(Self::Number(number)),
             (Value::String(_), _) => Duration::read(node, reader).map(|Duration(span)| Self::Time(span)),
-            _ => reader.mismatch(node, "a number, or a duration such as \"250ms\""),
+            _ => reader.mismatch(node, "a number, or a duration such as `\"250ms\"`"),
         }
     }
 }

@@ -3,13 +3,13 @@
 use crate::plan::{CallDraft, PolicyId, ServiceId};
 use crate::policy::RetryPolicy;
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::field::{Field, Named};
+use crate::scenario::field::{Field, Named, OrNone};
 use crate::scenario::resolve::Resolver;
 use crate::scenario::resolve::graph::Edge;
 use crate::scenario::resolve::policies::NO_POLICY;
 use crate::scenario::suggest;
 use crate::scenario::tables::CallTable;
-use crate::scenario::values::{Name, Positive};
+use crate::scenario::values::{Duration, Name, Positive};
 
 impl Resolver<'_> {
     /// The calls of one caller, whose path is `owner`; `service` is its position if it is a service.
@@ -95,9 +95,9 @@ impl Resolver<'_> {
 
     /// Without any limit a call to something that fails for ever never ends, and the run does not either.
     fn check_end(&mut self, path: &str, table: &CallTable) {
-        let endless = |field: &Field<_>| {
-            field.is_absent()
-                || field.get().is_some_and(|limit: &crate::scenario::field::OrNone<_>| limit.value().is_none())
+        // A limit that is wrong has been reported, and counts as one.
+        let endless = |limit: &Field<OrNone<Duration>>| {
+            limit.is_absent() || limit.get().is_some_and(|limit| limit.value().is_none())
         };
         if endless(&self.tables.horizon)
             && endless(&table.total_timeout)

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::dist::Dist;
 use crate::scenario::field::Field;
+use crate::scenario::reason;
 use crate::scenario::resolve::Resolver;
 use crate::scenario::source::Place;
 use crate::scenario::tables::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
@@ -23,11 +24,16 @@ impl Resolver<'_> {
             DistSetting::Constant(Duration(span)) => return Dist::Constant(*span),
             DistSetting::Drawn(choice) => choice,
         };
-        match choice {
+        match &**choice {
             DistChoice::Exponential(table) => {
                 let owner = format!("`{path}.exponential`");
                 self.require(&table.value.mean, &owner, "mean", "\"5ms\"", Some(&table.place));
-                self.above_zero(&table.value.mean, &owner, "mean");
+                self.above_zero(
+                    &table.value.mean,
+                    &owner,
+                    "mean",
+                    "for no time at all write `\"0s\"` instead of the distribution",
+                );
                 Dist::Exponential { mean: span(&table.value.mean).unwrap_or(Span::ZERO) }
             }
             DistChoice::Lognormal(table) => self.lognormal(&table.value, &table.place, path),
@@ -57,13 +63,9 @@ impl Resolver<'_> {
         }
     }
 
-    fn above_zero(&mut self, field: &Field<Duration>, owner: &str, key: &str) {
+    fn above_zero(&mut self, field: &Field<Duration>, owner: &str, key: &str, hint: &str) {
         if let (Some(Span::ZERO), Some(value)) = (span(field), field.spanned()) {
-            self.refuse(
-                &value.place,
-                format!("{owner}: `{key}` must be longer than zero"),
-                "write `\"0s\"` instead of the distribution for no time at all",
-            );
+            self.refuse(&value.place, format!("{owner}: `{key}` must be longer than zero"), hint);
         }
     }
 
@@ -71,7 +73,12 @@ impl Resolver<'_> {
         let owner = format!("`{path}.lognormal`");
         self.require(&table.median, &owner, "median", "\"20ms\"", Some(place));
         self.require(&table.p99, &owner, "p99", "\"100ms\"", Some(place));
-        self.above_zero(&table.median, &owner, "median");
+        self.above_zero(
+            &table.median,
+            &owner,
+            "median",
+            "for no time at all write `\"0s\"` instead of the distribution",
+        );
         let (Some(median), Some(p99)) = (span(&table.median), table.p99.spanned()) else { return Dist::ZERO };
         if p99.value.0 < median {
             self.refuse(
@@ -87,7 +94,7 @@ impl Resolver<'_> {
         let owner = format!("`{path}.uniform`");
         self.require(&table.min, &owner, "min", "\"0s\"", Some(place));
         self.require(&table.max, &owner, "max", "\"10ms\"", Some(place));
-        self.above_zero(&table.step, &owner, "step");
+        self.above_zero(&table.step, &owner, "step", "without `step` every nanosecond is possible");
         let step = span(&table.step).unwrap_or(Span::from_ns(1));
         let (Some(min), Some(max)) = (span(&table.min), table.max.spanned()) else { return Dist::ZERO };
         if max.value.0 <= min {
@@ -132,17 +139,18 @@ fn span(field: &Field<Duration>) -> Option<Span> {
 /// Reads the column of samples; the error says what is wrong with the file.
 fn read_samples(path: &Path) -> Result<Vec<Span>, String> {
     let shown = path.display();
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(|error| format!("cannot read `{shown}`: {error}"))?;
-    let headers = reader.headers().map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+    let unreadable = |error: csv::Error| match error.kind() {
+        csv::ErrorKind::Io(error) => format!("cannot read `{shown}`: {}", reason(error)),
+        _ => format!("cannot read `{shown}`: {error}"),
+    };
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
+    let headers = reader.headers().map_err(unreadable)?;
     let Some(column) = headers.iter().position(|header| header == SAMPLES_COLUMN) else {
         return Err(format!("`{shown}` has no column `{SAMPLES_COLUMN}`"));
     };
     let mut samples = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| format!("cannot read `{shown}`: {error}"))?;
+        let record = record.map_err(unreadable)?;
         let line = record.position().map_or(0, csv::Position::line);
         let text = record.get(column).unwrap_or_default();
         let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0 && *seconds < Span::LIMIT.as_s());

@@ -3,9 +3,9 @@
 use crate::experiment::{Condition, Expectation, Scope, Statistic, Tolerance};
 use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::field::{Field, Spanned};
+use crate::scenario::field::{Field, Named, Spanned};
 use crate::scenario::source::Place;
-use crate::scenario::tables::{ExpectTable, ScenarioTable};
+use crate::scenario::tables::{CallTable, ExpectTable, ScenarioTable};
 use crate::scenario::values::{Figure, Name, NotNegative, Text};
 use crate::scenario::{suggest, unbuilt};
 
@@ -140,8 +140,8 @@ impl Row<'_> {
         }
         let between = between.spanned()?;
         let [low, high] = between.value.as_slice() else {
-            let error = Diagnostic::new(format!("`between` has {} figures", between.value.len())).at(&between.place);
-            return self.refuse(error.hint("it takes two: `[lowest, highest]`"));
+            let error = Diagnostic::new(format!("`between` takes two figures, not {}", between.value.len()));
+            return self.refuse(error.at(&between.place).hint("write `[lowest, highest]`"));
         };
         let (low, high) = (self.figure(low, metric)?, self.figure(high, metric)?);
         if low > high {
@@ -188,12 +188,13 @@ fn names(kind: ScopeKind, tables: &ScenarioTable) -> Vec<String> {
         ScopeKind::Service => tables.services.names().map(own).collect(),
         ScopeKind::Fault => tables.faults.names().map(own).collect(),
         ScopeKind::Call => {
-            let clients = tables.clients.entries().filter_map(|(name, field)| Some((name, &field.get()?.calls)));
-            let services = tables.services.entries().filter_map(|(name, field)| Some((name, &field.get()?.calls)));
-            let labels = |(caller, calls): (&str, &Field<crate::scenario::field::Named<_>>)| {
+            let labels = |caller: &str, calls: &Field<Named<CallTable>>| {
                 calls.names().map(|label| format!("{caller}->{label}")).collect::<Vec<_>>()
             };
-            clients.chain(services).flat_map(labels).collect()
+            let clients = tables.clients.entries().filter_map(|(name, field)| Some(labels(name, &field.get()?.calls)));
+            let services =
+                tables.services.entries().filter_map(|(name, field)| Some(labels(name, &field.get()?.calls)));
+            clients.chain(services).flatten().collect()
         }
     }
 }

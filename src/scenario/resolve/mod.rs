@@ -14,6 +14,7 @@ use std::path::Path;
 
 use crate::dist::Dist;
 use crate::plan::{Arrivals, Draft, GroupDraft, ServiceDraft};
+use crate::policy::RetryPolicy;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::overrides::Created;
@@ -60,7 +61,7 @@ struct Resolver<'a> {
     edges: Vec<Edge>,
 }
 
-impl<'a> Resolver<'a> {
+impl Resolver<'_> {
     /// Reports a key that must be there and is not. `owner` is the table, in back-ticks; `place` where it begins.
     fn require<T>(&mut self, field: &Field<T>, owner: &str, key: &str, example: &str, place: Option<&Place>) {
         if field.is_absent() {
@@ -72,7 +73,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn refuse(&mut self, place: &Place, message: String, hint: impl Into<String>) {
+    fn refuse(&mut self, place: &Place, message: String, hint: impl Into<Box<str>>) {
         self.errors.push(Diagnostic::new(message).at(place).hint(hint));
     }
 
@@ -126,7 +127,7 @@ impl<'a> Resolver<'a> {
         span
     }
 
-    fn groups(&mut self, policies: &[crate::policy::RetryPolicy]) -> Vec<GroupDraft> {
+    fn groups(&mut self, policies: &[RetryPolicy]) -> Vec<GroupDraft> {
         let groups = self.tables.clients.entries();
         groups.filter_map(|(name, field)| Some(self.group(name, field.get()?, field.key(), policies))).collect()
     }
@@ -136,7 +137,7 @@ impl<'a> Resolver<'a> {
         name: &str,
         table: &ClientTable,
         place: Option<&Place>,
-        policies: &[crate::policy::RetryPolicy],
+        policies: &[RetryPolicy],
     ) -> GroupDraft {
         let owner = format!("`clients.{name}`");
         self.require(&table.arrivals, &owner, "arrivals", "{ burst = { at = \"0s\" } }", place);
@@ -156,7 +157,7 @@ impl<'a> Resolver<'a> {
         GroupDraft { name: name.to_owned(), clients, arrivals, calls }
     }
 
-    fn services(&mut self, policies: &[crate::policy::RetryPolicy]) -> Vec<ServiceDraft> {
+    fn services(&mut self, policies: &[RetryPolicy]) -> Vec<ServiceDraft> {
         let mut services = Vec::new();
         for (id, (name, field)) in self.tables.services.entries().enumerate() {
             let Some(table) = field.get() else { continue };

@@ -15,7 +15,8 @@ pub enum DistSetting {
     /// Always the same.
     Constant(Duration),
     /// Drawn each time.
-    Drawn(DistChoice),
+    // Boxed, because nearly all settings are constant.
+    Drawn(Box<DistChoice>),
 }
 
 impl Read for DistSetting {
@@ -23,11 +24,11 @@ impl Read for DistSetting {
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         match &node.value {
-            Value::Table(_) => DistChoice::read(node, reader).map(Self::Drawn),
+            Value::Table(_) => DistChoice::read(node, reader).map(|choice| Self::Drawn(Box::new(choice))),
             Value::String(_) | Value::Integer(_) | Value::Float(_) => Duration::read(node, reader).map(Self::Constant),
             _ => reader.mismatch(
                 node,
-                "a duration such as \"5ms\", or a distribution such as { exponential = { mean = \"5ms\" } }",
+                "a duration such as `\"5ms\"` or a distribution such as `{ exponential = { mean = \"5ms\" } }`",
             ),
         }
     }

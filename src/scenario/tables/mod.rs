@@ -86,3 +86,34 @@ impl JsonSchema for VariantTable {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::shape::TableShape;
+
+    /// The schema and the reader come from one list of keys: the same keys, all explained, and nothing else allowed.
+    #[test]
+    fn the_schema_has_every_key_of_the_format_with_a_description() {
+        let schema = schemars::schema_for!(ScenarioTable);
+        let keys = check(schema.as_value(), &ScenarioTable::TABLE);
+        let client = check(&schema.as_value()["$defs"]["ClientTable"], &ClientTable::TABLE);
+        assert_eq!((keys, client), (ScenarioTable::TABLE.keys.len(), ClientTable::TABLE.keys.len()));
+        check(&schema.as_value()["$defs"]["CallTable"], &CallTable::TABLE);
+        check(&schema.as_value()["$defs"]["ServiceTable"], &ServiceTable::TABLE);
+        check(&schema.as_value()["$defs"]["RetryTable"], &RetryTable::TABLE);
+        check(&schema.as_value()["$defs"]["FaultTable"], &FaultTable::TABLE);
+        check(&schema.as_value()["$defs"]["ExpectTable"], &ExpectTable::TABLE);
+    }
+
+    fn check(schema: &serde_json::Value, shape: &TableShape) -> usize {
+        assert_eq!(schema["additionalProperties"], false, "{}", shape.noun);
+        assert!(schema.get("required").is_none(), "what is required may come from a variant: {}", shape.noun);
+        let properties = schema["properties"].as_object().unwrap();
+        for (key, _) in shape.keys {
+            let description = properties[*key]["description"].as_str().unwrap_or_default();
+            assert!(!description.is_empty(), "`{key}` of {} is not explained", shape.noun);
+        }
+        properties.len()
+    }
+}
