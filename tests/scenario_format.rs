@@ -345,6 +345,23 @@ fn samples_are_read_from_beside_the_scenario() {
     );
 }
 
+/// The scenarios that come with the simulator are the first that anybody copies.
+#[test]
+fn every_scenario_of_the_repository_is_good() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for folder in ["scenarios", "tests/figures"] {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                Scenario::load(&path, &Overrides::default()).unwrap_or_else(|errors| panic!("{errors}"));
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 2, "both example scenarios are there");
+}
+
 /// One slip of an editor: a piece deleted, doubled, or written over.
 fn mutate(text: &str, kind: u8, at: usize, len: usize, with: &str) -> String {
     let boundary = |at: usize| (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap();
