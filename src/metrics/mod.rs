@@ -1,4 +1,4 @@
-//! What is measured: [`outcome`] holds the counts of one replica, [`catalogue`] names every metric that is read from them.
+//! What is measured: an [`Outcome`] holds the counts of one replica, [`catalogue`] names every metric that is read from them.
 
 pub mod catalogue;
 mod latency;
