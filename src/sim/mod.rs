@@ -59,6 +59,8 @@ use crate::metrics::Outcome;
 use crate::plan::Plan;
 
 /// Runs one replica.
+// Kept whole, so that profilers and `benches/instructions` find the simulation by this name.
+#[inline(never)]
 pub fn simulate(plan: &Plan, seed: u64, replica: u32) -> Outcome {
     simulate_tapped(plan, seed, replica, &mut ())
 }
