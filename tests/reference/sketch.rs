@@ -10,8 +10,8 @@ use stormsim::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule};
 use stormsim::time::{Instant, Span};
 
 /// Most attempts, in all layers together, that one work may cause at worst; a step that would lead further is left
-/// out of the plan. Room for three layers that make three attempts each (3 + 9 + 27 = 39).
-const MOST_ATTEMPTS: u64 = 40;
+/// out of the plan. Room for two layers of four attempts (4 + 16) beneath the client's own call.
+const MOST_ATTEMPTS: u64 = 20;
 
 /// A plan to be.
 #[derive(Clone, Debug)]
