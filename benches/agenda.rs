@@ -1,7 +1,8 @@
-//! The hold model, the classic measure of an event queue: take the first event, schedule one more, N pending all the time.
+//! The hold model, the classic measure of an event queue: take the first event, schedule one more, N pending all the
+//! time.
 //!
-//! Each size runs on the agenda and on a plain binary heap of packed integers, one after the other in one process, so that
-//! on a noisy machine the ratio of the two can be trusted where neither time can:
+//! Each size runs on the agenda and on a plain binary heap of packed integers, one after the other in one process, so
+//! that on a noisy machine the ratio of the two can be trusted where neither time can:
 //!
 //!     cargo bench --bench agenda
 //!
@@ -56,8 +57,14 @@ fn hold(c: &mut Criterion) {
                 sequence
             };
             // Once around, so that the pending events lie as they do in the steady state.
-            (0..pending).for_each(|_| drop(black_box(hold())));
-            b.iter(|| (0..HOLDS).for_each(|_| drop(black_box(hold()))));
+            for _ in 0..pending {
+                black_box(hold());
+            }
+            b.iter(|| {
+                for _ in 0..HOLDS {
+                    black_box(hold());
+                }
+            });
         });
         group.bench_function(BenchmarkId::new("binary_heap", pending), |b| {
             let mut delays = Delays::new();
@@ -75,8 +82,14 @@ fn hold(c: &mut Criterion) {
                 heap.push(entry((first >> 76) as u64 + delays.next(), first as u32));
                 first
             };
-            (0..pending).for_each(|_| drop(black_box(hold())));
-            b.iter(|| (0..HOLDS).for_each(|_| drop(black_box(hold()))));
+            for _ in 0..pending {
+                black_box(hold());
+            }
+            b.iter(|| {
+                for _ in 0..HOLDS {
+                    black_box(hold());
+                }
+            });
         });
     }
     group.finish();

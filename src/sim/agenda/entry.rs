@@ -75,8 +75,8 @@ pub(super) enum Class {
     Timeout = 2,
 }
 
-/// An event with its place in the total order: time (52 bits), class (2), sequence (42), event (32), from the highest bit
-/// down. Sequences differ, so the event never decides.
+/// An event with its place in the total order: time (52 bits), class (2), sequence (42), event (32), from the highest
+/// bit down. Sequences differ, so the event never decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry(u128);
 

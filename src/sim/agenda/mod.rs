@@ -2,32 +2,34 @@
 //!
 //! # Order
 //!
-//! Events happen in the order of time; at one instant faults first, then normal events, then timeouts; among those in the
-//! order in which they were scheduled or armed. An entry is one 128-bit integer (time, class, sequence, event), and comparing two
-//! entries is comparing two integers. Whatever the structures below do, they only look for the smallest integer.
+//! Events happen in the order of time; at one instant faults first, then normal events, then timeouts; among those in
+//! the order in which they were scheduled or armed. An entry is one 128-bit integer (time, class, sequence, event), and
+//! comparing two entries is comparing two integers. Whatever the structures below do, they only look for the smallest
+//! integer.
 //!
 //! # Three places
 //!
 //! - The *wheel* takes entries for any later time; see the file `wheel.rs`. Amortised constant time.
-//! - The *lane* is a queue for normal events without delay. All of its entries are for the present instant, and they are made
-//!   in the order of their sequence, so the queue is sorted. The clock cannot move on before it is empty, because its head is
-//!   before every later entry.
-//! - The *rings* take timers with a constant delay, one queue for each delay. The clock never goes back, so each is sorted; see
-//!   the file `rings.rs`. Constant time to arm, the logarithm of the number of rings to expire.
+//! - The *lane* is a queue for normal events without delay. All of its entries are for the present instant, and they
+//!   are made in the order of their sequence, so the queue is sorted. The clock cannot move on before it is empty,
+//!   because its head is before every later entry.
+//! - The *rings* take timers with a constant delay, one queue for each delay. The clock never goes back, so each is
+//!   sorted; see the file `rings.rs`. Constant time to arm, the logarithm of the number of rings to expire.
 //!
-//! [`Agenda::pop`] takes the smallest of the three heads. That the lane comes after normal events that were
-//! scheduled for this instant earlier, and before its timeouts, needs no rule: the integers say so.
+//! [`Agenda::pop`] takes the smallest of the three heads. That the lane comes after normal events that were scheduled
+//! for this instant earlier, and before its timeouts, needs no rule: the integers say so.
 //!
 //! # Looking ahead does not move the clock
 //!
-//! While the wheel's first entry is for 10, a timer may expire at 5, and what it starts may schedule something for 6. To find
-//! its first entry the wheel has to open slots, which moves its origin, before which nothing can be inserted. So it opens a slot only if
-//! that starts no later than the heads of lane and rings. Whichever entry then is the first, none is before the
-//! start of the slot: when callers come to schedule again, the clock is not before the origin.
+//! While the wheel's first entry is for 10, a timer may expire at 5, and what it starts may schedule something for 6.
+//! To find its first entry the wheel has to open slots, which moves its origin, before which nothing can be inserted.
+//! So it opens a slot only if that starts no later than the heads of lane and rings. Whichever entry then is the first,
+//! none is before the start of the slot: when callers come to schedule again, the clock is not before the origin.
 //!
 //! # Allocation
 //!
-//! The lane, the rings and the chunks of the wheel grow to the most entries that they ever held at once, and no event allocates below that.
+//! The lane, the rings and the chunks of the wheel grow to the most entries that they ever held at once, and no event
+//! allocates below that.
 
 mod entry;
 mod rings;
@@ -58,8 +60,8 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// An empty agenda at [`Instant::ZERO`]. Nothing at or after `until`, or [`Instant::LIMIT`] if that is earlier, ever happens.
-    /// `timeouts` are the constant delays that [`Agenda::arm`] can be asked for, by [`TimeoutId`].
+    /// An empty agenda at [`Instant::ZERO`]. Nothing at or after `until`, or [`Instant::LIMIT`] if that is earlier,
+    /// ever happens. `timeouts` are the constant delays that [`Agenda::arm`] can be asked for, by [`TimeoutId`].
     pub fn new(until: Instant, timeouts: &[Span]) -> Self {
         Self {
             now: Instant::ZERO,
@@ -85,8 +87,8 @@ impl Agenda {
     }
 
     /// Whether the 2^42 sequence numbers are used up, but for a reserve that lets whatever the present event schedules
-    /// be ordered still. A run has to end then: when the reserve is used up as well, entries share a number, and so their order at one instant
-    /// is no longer that in which they were made.
+    /// be ordered still. A run has to end then: when the reserve is used up as well, entries share a number, and so
+    /// their order at one instant is no longer that in which they were made.
     #[inline]
     pub fn exhausted(&self) -> bool {
         self.next >= Sequence::RESERVE
@@ -112,8 +114,8 @@ impl Agenda {
         sequence
     }
 
-    /// Schedules a fault transition for the instant `at`, now or later. It comes before everything else that is still to happen
-    /// there, but for fault transitions that were scheduled earlier.
+    /// Schedules a fault transition for the instant `at`, now or later. It comes before everything else that is still
+    /// to happen there, but for fault transitions that were scheduled earlier.
     pub fn schedule_fault(&mut self, at: Instant, event: Event) -> Sequence {
         let (sequence, entry) = self.enter(at, Class::Fault, event);
         if let Some(entry) = entry {
@@ -122,9 +124,13 @@ impl Agenda {
         sequence
     }
 
-    /// Arms a timer with the constant delay `timeout`. It expires after everything else that happens at its instant, but for
-    /// timers that are armed later. It lives as long as the `alive` of [`Agenda::pop`] says so of the event and the
-    /// sequence that this returns; tell [`Agenda::disarm`] when it has died.
+    /// Arms a timer with the constant delay `timeout`. It expires after everything else that happens at its instant,
+    /// but for timers that are armed later. It lives as long as the `alive` of [`Agenda::pop`] says so of the event and
+    /// the sequence that this returns; tell [`Agenda::disarm`] when it has died.
+    ///
+    /// # Panics
+    ///
+    /// If `timeout` is none of those that the agenda was made with.
     #[inline]
     pub fn arm(&mut self, timeout: TimeoutId, event: Event) -> Sequence {
         let at = self.now + self.timeouts[timeout.index()];
@@ -135,8 +141,8 @@ impl Agenda {
         sequence
     }
 
-    /// Arms a timer for the instant `at`, now or later; for delays that are not constant. Like [`Agenda::arm`] otherwise,
-    /// but nobody has to be told when it has died.
+    /// Arms a timer for the instant `at`, now or later; for delays that are not constant. Like [`Agenda::arm`]
+    /// otherwise, but nobody has to be told when it has died.
     #[inline]
     pub fn arm_at(&mut self, at: Instant, event: Event) -> Sequence {
         let (sequence, entry) = self.enter(at, Class::Timeout, event);
@@ -146,8 +152,9 @@ impl Agenda {
         sequence
     }
 
-    /// Tells that one timer of the delay `timeout` has died: one that [`Agenda::pop`] has not returned. Nothing is wrong if this is
-    /// forgotten, or said of a timer that was left out, but dead timers may then be kept longer, or be looked for in vain.
+    /// Tells that one timer of the delay `timeout` has died: one that [`Agenda::pop`] has not returned. Nothing is
+    /// wrong if this is forgotten, or said of a timer that was left out, but dead timers may then be kept longer, or be
+    /// looked for in vain.
     #[inline]
     pub fn disarm(&mut self, timeout: TimeoutId) {
         self.rings.count_dead(timeout.index());
@@ -209,8 +216,8 @@ impl Agenda {
 mod tests {
     use super::*;
 
-    /// The number that makes the agenda exhausted is 2^32 before the last one: what the engine schedules before it looks
-    /// again still has numbers of its own, and so its order.
+    /// The number that makes the agenda exhausted is 2^32 before the last one: what the engine schedules before it
+    /// looks again still has numbers of its own, and so its order.
     #[test]
     fn running_out_of_numbers_is_seen_in_time() {
         let mut agenda = Agenda::new(Instant::LIMIT, &[]);

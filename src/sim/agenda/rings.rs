@@ -25,8 +25,8 @@ struct Ring {
 
 pub(super) struct Rings {
     rings: Vec<Ring>,
-    /// A complete binary tree: node 1 is the root, the children of node n are 2n and 2n + 1. A leaf is the head of a ring
-    /// or [`Entry::NEVER`], an inner node the smaller of its children.
+    /// A complete binary tree: node 1 is the root, the children of node n are 2n and 2n + 1. A leaf is the head of a
+    /// ring or [`Entry::NEVER`], an inner node the smaller of its children.
     heads: Vec<Entry>,
     /// The first leaf.
     leaves: usize,

@@ -13,8 +13,9 @@ pub(super) const DIGIT_BITS: u32 = 6;
 const LEVELS: usize = 9;
 const SLOTS_PER_LEVEL: usize = 1 << DIGIT_BITS;
 
-/// Entries in a chunk: half a kilobyte, so that lists of a few entries waste little and long lists are long runs.
-const CHUNK: usize = 32;
+/// Entries in a chunk: 2 KiB. Long lists should be long runs in memory, and still one chunk for every slot is little
+/// over a megabyte.
+const CHUNK: usize = 128;
 /// Ends the list of free chunks.
 const NO_CHUNK: u32 = u32::MAX;
 
