@@ -164,10 +164,14 @@ impl Watched {
         Self { agenda, dead: vec![false; timers as usize], asked: RefCell::default() }
     }
 
-    fn disarm(&mut self, timers: impl IntoIterator<Item = u32>) {
+    fn arm_another(&mut self) {
+        self.agenda.arm(TimeoutId(0), Event::new(TIMER, self.dead.len() as u32));
+        self.dead.push(false);
+    }
+
+    fn kill(&mut self, timers: impl IntoIterator<Item = u32>) {
         for index in timers {
             self.dead[index as usize] = true;
-            self.agenda.disarm(TimeoutId(0));
         }
     }
 
@@ -187,37 +191,27 @@ impl Watched {
     }
 }
 
-/// A ring is compacted at the next pop after more than half of it has died, not before, and every time anew; the living
-/// keep their order and nobody asks about the dead again.
+/// A ring is compacted when it has 1,024 entries, and next when it has twice as many as lived then, not before; the
+/// living keep their order and nobody asks about the dead again.
 #[test]
 fn compaction_keeps_the_order() {
-    let mut watched = Watched::new(1000);
-    watched.disarm(0..500);
-    assert_eq!(watched.asked_by_compaction(), []);
-    watched.disarm(500..501);
-    assert_eq!(watched.asked_by_compaction(), Vec::from_iter(0..1000));
+    let mut watched = Watched::new(1023);
+    watched.kill(0..400);
+    assert!(watched.asked_by_compaction().is_empty());
+    watched.arm_another();
+    assert_eq!(watched.asked_by_compaction(), Vec::from_iter(0..1024));
 
-    // 499 are left, of which the even ones die: 249, then one more to make it half.
-    watched.disarm((502..1000).step_by(2));
-    assert_eq!(watched.asked_by_compaction(), []);
-    watched.disarm([501]);
-    assert_eq!(watched.asked_by_compaction(), Vec::from_iter(501..1000));
+    // 624 live, so that the ring is looked through again at 1,248.
+    (0..623).for_each(|_| watched.arm_another());
+    watched.kill((400..1600).step_by(2));
+    assert!(watched.asked_by_compaction().is_empty());
+    watched.arm_another();
+    assert_eq!(watched.asked_by_compaction(), Vec::from_iter(400..1648));
 
-    for living in (503..1000).step_by(2) {
+    for living in (401..1600).step_by(2).chain(1600..1648) {
         assert_eq!(watched.pop(), (Some(living), vec![living]));
     }
-    assert_eq!(watched.pop(), (None, vec![]));
-}
-
-/// Dead timers that have been passed over at the head count no longer: of the 110 that are left 50 die, less than half,
-/// although 140 have died in all.
-#[test]
-fn the_dead_that_are_gone_do_not_lead_to_compaction() {
-    let mut watched = Watched::new(201);
-    watched.disarm(0..90);
-    assert_eq!(watched.pop(), (Some(90), Vec::from_iter(0..=90)));
-    watched.disarm(100..150);
-    assert_eq!(watched.asked_by_compaction(), []);
+    assert_eq!(watched.pop(), (None, Vec::new()));
 }
 
 /// With 300 distinct delays, armed from the longest to the shortest in several rounds, timers expire by time and, where

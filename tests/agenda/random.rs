@@ -45,6 +45,7 @@ enum Act {
     /// Arms every frame with this delay, so that rings get long and what the frames had before dies.
     ArmAll {
         timeout: u32,
+        times: u32,
     },
     Pop(u32),
 }
@@ -69,7 +70,7 @@ fn act() -> impl Strategy<Value = Act> {
         4 => (when(), 0..FRAMES).prop_map(|(when, frame)| Act::ArmAt { when, frame }),
         2 => (0..FRAMES).prop_map(|frame| Act::Disarm { frame }),
         2 => (1..600_u32, 0..40_u32).prop_map(|(count, bits)| Act::Burst { count, bits }),
-        1 => (0..8_u32).prop_map(|timeout| Act::ArmAll { timeout }),
+        1 => (0..8_u32, 1..9_u32).prop_map(|(timeout, times)| Act::ArmAll { timeout, times }),
         4 => (1..4_u32).prop_map(Act::Pop),
         2 => (1..800_u32).prop_map(Act::Pop),
     ]
@@ -97,7 +98,7 @@ struct Both {
     oracle: Oracle,
     timeouts: u32,
     /// For each frame the timer that lives, and its ring if it is in one.
-    armed: Vec<(Sequence, Option<TimeoutId>)>,
+    armed: Vec<Sequence>,
     /// Gives normal events and faults an index of their own.
     made: u32,
     random: u64,
@@ -109,7 +110,7 @@ impl Both {
             agenda: Agenda::new(until, timeouts),
             oracle: Oracle::new(until, timeouts),
             timeouts: timeouts.len() as u32,
-            armed: vec![(Sequence::NONE, None); FRAMES as usize],
+            armed: vec![Sequence::NONE; FRAMES as usize],
             made: 0,
             random: 1,
         }
@@ -137,13 +138,11 @@ impl Both {
         let (timeout, event) = (TimeoutId(timeout % self.timeouts), Event::new(TIMER, frame));
         let sequence = self.agenda.arm(timeout, event);
         assert_eq!(sequence.number(), self.oracle.arm(timeout, event));
-        self.armed[frame as usize] = (sequence, Some(timeout));
+        self.armed[frame as usize] = sequence;
     }
 
     fn disarm(&mut self, frame: u32) {
-        if let (_, Some(timeout)) = std::mem::replace(&mut self.armed[frame as usize], (Sequence::NONE, None)) {
-            self.agenda.disarm(timeout);
-        }
+        self.armed[frame as usize] = Sequence::NONE;
     }
 
     fn act(&mut self, act: &Act) {
@@ -163,7 +162,7 @@ impl Both {
                 let (at, event) = (self.at(when), Event::new(TIMER, frame));
                 let sequence = self.agenda.arm_at(at, event);
                 assert_eq!(sequence.number(), self.oracle.arm_at(at, event));
-                self.armed[frame as usize] = (sequence, None);
+                self.armed[frame as usize] = sequence;
             }
             Act::Disarm { frame } => self.disarm(frame),
             Act::Burst { count, bits } => {
@@ -173,7 +172,7 @@ impl Both {
                     self.schedule_at(self.at(When::After(after)));
                 }
             }
-            Act::ArmAll { timeout } => (0..FRAMES).for_each(|frame| self.arm(timeout, frame)),
+            Act::ArmAll { timeout, times } => (0..times * FRAMES).for_each(|n| self.arm(timeout, n % FRAMES)),
             Act::Pop(count) => {
                 for _ in 0..count {
                     self.pop();
@@ -185,14 +184,14 @@ impl Both {
     /// Pops both; whether there was something.
     fn pop(&mut self) -> bool {
         let armed = &self.armed;
-        let popped = self.agenda.pop(|event, sequence| armed[event.index() as usize].0 == sequence);
-        let expected = self.oracle.pop(|event, sequence| armed[event.index() as usize].0.number() == sequence);
+        let popped = self.agenda.pop(|event, sequence| armed[event.index() as usize] == sequence);
+        let expected = self.oracle.pop(|event, sequence| armed[event.index() as usize].number() == sequence);
         assert_eq!(popped.map(|(event, sequence)| (event, sequence.number())), expected);
         assert_eq!(self.agenda.now(), self.oracle.now);
         if let Some((event, _)) = popped
             && event.kind() == TIMER
         {
-            self.armed[event.index() as usize] = (Sequence::NONE, None);
+            self.armed[event.index() as usize] = Sequence::NONE;
         }
         popped.is_some()
     }

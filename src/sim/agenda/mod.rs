@@ -17,7 +17,9 @@
 //!   sorted; see the file `rings.rs`. Constant time to arm, the logarithm of the number of rings to expire.
 //!
 //! [`Agenda::pop`] takes the smallest of the three heads. That the lane comes after normal events that were scheduled
-//! for this instant earlier, and before its timeouts, needs no rule: the integers say so.
+//! for this instant earlier, and before its timeouts, needs no rule: the integers say so. While the lane holds
+//! anything, only entries for this instant can come before it: no timer does, and those of the wheel are in its window,
+//! because all entries of one instant are opened together. So most events without delay cost one comparison.
 //!
 //! # Looking ahead does not move the clock
 //!
@@ -126,7 +128,7 @@ impl Agenda {
 
     /// Arms a timer with the constant delay `timeout`. It expires after everything else that happens at its instant,
     /// but for timers that are armed later. It lives as long as the `alive` of [`Agenda::pop`] says so of the event and
-    /// the sequence that this returns; tell [`Agenda::disarm`] when it has died.
+    /// the sequence that this returns.
     ///
     /// # Panics
     ///
@@ -142,7 +144,7 @@ impl Agenda {
     }
 
     /// Arms a timer for the instant `at`, now or later; for delays that are not constant. Like [`Agenda::arm`]
-    /// otherwise, but nobody has to be told when it has died.
+    /// otherwise.
     #[inline]
     pub fn arm_at(&mut self, at: Instant, event: Event) -> Sequence {
         let (sequence, entry) = self.enter(at, Class::Timeout, event);
@@ -152,18 +154,16 @@ impl Agenda {
         sequence
     }
 
-    /// Tells that one timer of the delay `timeout` has died: one that [`Agenda::pop`] has not returned. Nothing is
-    /// wrong if this is forgotten, or said of a timer that was left out, but dead timers may then be kept longer, or be
-    /// looked for in vain.
-    #[inline]
-    pub fn disarm(&mut self, timeout: TimeoutId) {
-        self.rings.count_dead(timeout.index());
-    }
-
     /// Removes the next event and moves the clock to its instant. Timers for which `alive` is false are no events: they
     /// are passed over and move no clock. `None` if nothing is left; the clock stays.
     #[inline]
     pub fn pop(&mut self, alive: impl Fn(Event, Sequence) -> bool) -> Option<(Event, Sequence)> {
+        if let Some(&first) = self.lane.front()
+            && self.wheel.is_surely_after(first)
+        {
+            self.lane.pop_front();
+            return Some((first.event(), first.sequence()));
+        }
         if self.rings.is_crowded() {
             self.rings.compact(&alive);
         }
@@ -187,9 +187,8 @@ impl Agenda {
             } else if first == in_lane {
                 self.lane.pop_front();
             } else {
-                let ring = self.rings.remove_first();
+                self.rings.remove_first();
                 if !alive(event, sequence) {
-                    self.rings.count_removed(ring);
                     continue;
                 }
             }

@@ -4,23 +4,21 @@
 //! tree of minima over the heads of the rings finds the earliest one: changing a head costs the logarithm of the number
 //! of rings, and arming behind a head, which is the common case, costs nothing but the push.
 //!
-//! Nearly all timers die before they expire. A dead one stays where it is until it reaches the head; a ring of which
-//! half is dead is compacted, so that looking at an entry there is paid for by one that died.
+//! Nearly all timers die before they expire. A dead one stays where it is until it reaches the head, or until the ring
+//! has doubled since it was last compacted: then the dead are taken out. So a ring is never longer than twice the
+//! timers that lived when it was last looked through (or [`COMPACTED_FROM`]), and each look at an entry is paid for by one push.
 
 use std::collections::VecDeque;
 
 use super::entry::{Entry, Event, Sequence};
 
 /// Rings with fewer entries are not worth compacting.
-const COMPACTED_FROM: usize = 64;
+const COMPACTED_FROM: usize = 1024;
 
-#[derive(Default)]
 struct Ring {
     entries: VecDeque<Entry>,
-    /// How many of them have died, as far as told.
-    dead: usize,
-    /// Whether it waits to be compacted.
-    crowded: bool,
+    /// The length at which it is compacted.
+    compacted_at: usize,
 }
 
 pub(super) struct Rings {
@@ -30,17 +28,18 @@ pub(super) struct Rings {
     heads: Vec<Entry>,
     /// The first leaf.
     leaves: usize,
-    crowded: Vec<usize>,
+    /// A ring that waits to be compacted.
+    crowded: Option<usize>,
 }
 
 impl Rings {
     pub fn new(count: usize) -> Self {
         let leaves = count.next_power_of_two();
         Self {
-            rings: (0..count).map(|_| Ring::default()).collect(),
+            rings: (0..count).map(|_| Ring { entries: VecDeque::new(), compacted_at: COMPACTED_FROM }).collect(),
             heads: vec![Entry::NEVER; 2 * leaves],
             leaves,
-            crowded: Vec::new(),
+            crowded: None,
         }
     }
 
@@ -53,16 +52,19 @@ impl Rings {
     /// Appends an entry to a ring: greater than all that ring has held.
     #[inline]
     pub fn push(&mut self, ring: usize, entry: Entry) {
-        let entries = &mut self.rings[ring].entries;
+        let Ring { entries, compacted_at } = &mut self.rings[ring];
         debug_assert!(entries.back().is_none_or(|&last| last < entry), "a constant delay keeps the order");
         entries.push_back(entry);
+        if entries.len() >= *compacted_at {
+            self.crowded = Some(ring);
+        }
         if entries.len() == 1 {
             self.set_head(ring, entry);
         }
     }
 
-    /// Removes the earliest entry, of which there must be one, and returns its ring.
-    pub fn remove_first(&mut self) -> usize {
+    /// Removes the earliest entry, of which there must be one.
+    pub fn remove_first(&mut self) {
         let mut node = 1;
         while node < self.leaves {
             let left = 2 * node;
@@ -71,43 +73,22 @@ impl Rings {
         let ring = node - self.leaves;
         self.rings[ring].entries.pop_front();
         self.refresh_head(ring);
-        ring
-    }
-
-    /// Takes note that an entry of a ring has died.
-    #[inline]
-    pub fn count_dead(&mut self, index: usize) {
-        let ring = &mut self.rings[index];
-        ring.dead += 1;
-        if 2 * ring.dead > ring.entries.len().max(COMPACTED_FROM) && !ring.crowded {
-            ring.crowded = true;
-            self.crowded.push(index);
-        }
-    }
-
-    /// Takes note that a dead entry was removed from a ring.
-    #[inline]
-    pub fn count_removed(&mut self, ring: usize) {
-        let dead = &mut self.rings[ring].dead;
-        *dead = dead.saturating_sub(1);
     }
 
     /// Whether a ring waits to be compacted.
     #[inline]
     pub fn is_crowded(&self) -> bool {
-        !self.crowded.is_empty()
+        self.crowded.is_some()
     }
 
-    /// Removes the dead entries from the rings that are half dead. The others keep their order.
+    /// Removes the dead entries from a ring that has doubled. The others keep their order.
     #[cold]
     pub fn compact(&mut self, alive: impl Fn(Event, Sequence) -> bool) {
-        while let Some(index) = self.crowded.pop() {
-            let ring = &mut self.rings[index];
-            ring.entries.retain(|entry| alive(entry.event(), entry.sequence()));
-            ring.dead = 0;
-            ring.crowded = false;
-            self.refresh_head(index);
-        }
+        let Some(index) = self.crowded.take() else { return };
+        let ring = &mut self.rings[index];
+        ring.entries.retain(|entry| alive(entry.event(), entry.sequence()));
+        ring.compacted_at = (2 * ring.entries.len()).max(COMPACTED_FROM);
+        self.refresh_head(index);
     }
 
     #[inline]

@@ -62,6 +62,13 @@ impl Wheel {
         self.window.front().copied().unwrap_or(Entry::NEVER)
     }
 
+    /// Whether it takes one look to see that all entries come after `other`: those of the window come before those of
+    /// the slots.
+    #[inline]
+    pub fn is_surely_after(&self, other: Entry) -> bool {
+        self.window.front().is_some_and(|&first| first > other)
+    }
+
     /// Removes what [`Wheel::first`] has returned.
     #[inline]
     pub fn remove_first(&mut self) {
