@@ -96,6 +96,20 @@ fn json_is_what_the_file_has() {
         .collect();
     assert_eq!(amplifications, [("every-layer", 27.0), ("entry-only", 3.0), ("no-retries", 1.0)]);
     assert_eq!(files_in(&folder.path().join("here")).len(), DATA.len());
+    // `--quiet` leaves out what people read, not what was asked for.
+    let quiet = stormsim(folder.path(), &["run", THREE_TIER, "--format", "json", "-o", "here", "--no-charts", "-q"]);
+    assert_eq!(quiet.stdout, output.stdout);
+}
+
+#[test]
+fn the_last_line_repeats_the_run() {
+    let folder = scratch();
+    let arguments = ["run", THREE_TIER, "-n", "2", "-o", "my results", "--no-charts", "--set", "clients.users.count=5"];
+    let first = stdout(&stormsim(folder.path(), &arguments));
+    let again = first.lines().last().unwrap().strip_prefix("again with: stormsim ").unwrap();
+    let words = shlex::split(again).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(stdout(&stormsim(folder.path(), &words)), first);
 }
 
 #[test]
@@ -170,6 +184,7 @@ fn two_scenarios_of_one_name_do_not_overwrite_each_other() {
     let output = stormsim(folder.path(), &["run", THREE_TIER, THREE_TIER]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("both named `three-tier`"), "{}", stderr(&output));
+    assert!(files_in(folder.path()).is_empty(), "no folder is made for results that will not come");
 }
 
 /// A file stands where the folder is to be: the error comes before the simulation, with the way out.

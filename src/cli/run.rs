@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use stormsim::experiment::{Experiment, Summary};
 use stormsim::report::files::{Charts, Output};
 use stormsim::report::{json, text};
@@ -27,10 +28,7 @@ struct Job<'a> {
 pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
     let Some(scenarios) = load_all(arguments, terminal)? else { return Ok(Exit::Error) };
     let jobs = prepare_all(arguments, scenarios)?;
-    let threads = arguments.jobs.map_or(0, usize::from);
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
-    })?;
+    let pool = thread_pool(arguments.jobs, &jobs)?;
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
     for job in &jobs {
@@ -50,10 +48,19 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
             Format::Json => summaries.push(summary),
         }
     }
-    if arguments.format == Format::Json && !arguments.quiet {
+    if arguments.format == Format::Json {
         terminal.result(&json::summaries(&summaries))?;
     }
     Ok(exit)
+}
+
+/// The threads that share the replicas; more than there are replicas would have nothing to do.
+fn thread_pool(wanted: Option<NonZeroUsize>, jobs: &[Job]) -> Result<ThreadPool, CommandError> {
+    let runs = jobs.iter().map(|job| Experiment::new(&job.scenario).runs()).max().unwrap_or(1);
+    let threads = wanted.map_or(0, |wanted| usize::from(wanted).min(usize::try_from(runs).unwrap_or(usize::MAX)));
+    ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+        CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
+    })
 }
 
 /// Reads every file; of the wrong ones all errors are shown.
@@ -86,16 +93,15 @@ fn prepare_all<'a>(
     arguments: &RunArguments,
     scenarios: Vec<(&'a Path, Scenario)>,
 ) -> Result<Vec<Job<'a>>, CommandError> {
-    let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     let several = scenarios.len() > 1;
-    let mut jobs = Vec::new();
-    for (file, scenario) in scenarios {
-        let folder = match &arguments.output {
-            Some(folder) if several => folder.join(&scenario.name),
-            Some(folder) => folder.clone(),
-            None => Path::new("output").join(&scenario.name),
-        };
-        if let Some(other) = taken.insert(folder.clone(), file) {
+    let folder_of = |scenario: &Scenario| match &arguments.output {
+        Some(folder) if several => folder.join(&scenario.name),
+        Some(folder) => folder.clone(),
+        None => Path::new("output").join(&scenario.name),
+    };
+    let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+    for (file, scenario) in &scenarios {
+        if let Some(other) = taken.insert(folder_of(scenario), file) {
             return Err(CommandError::Message(format!(
                 "`{}` and `{}` are both named `{}`, so that their results would go to the same folder; \
                  give one of them another `name`, or run them one by one with `--output DIR`",
@@ -104,10 +110,13 @@ fn prepare_all<'a>(
                 scenario.name
             )));
         }
-        let output = Output::prepare(&folder).map_err(|error| CommandError::Message(error.to_string()))?;
-        jobs.push(Job { file, scenario, output, folder });
     }
-    Ok(jobs)
+    let prepare = |(file, scenario): (&'a Path, Scenario)| {
+        let folder = folder_of(&scenario);
+        let output = Output::prepare(&folder).map_err(|error| CommandError::Message(error.to_string()))?;
+        Ok(Job { file, scenario, output, folder })
+    };
+    scenarios.into_iter().map(prepare).collect()
 }
 
 fn exit_of(summary: &Summary) -> Exit {
@@ -142,6 +151,12 @@ fn command(job: &Job, arguments: &RunArguments) -> String {
     }
     if let Some(variant) = &arguments.variant {
         words.extend(["--variant".to_owned(), variant.clone()]);
+    }
+    if arguments.output.is_some() {
+        words.extend(["--output".to_owned(), job.folder.display().to_string()]);
+    }
+    if arguments.no_charts {
+        words.push("--no-charts".to_owned());
     }
     // Only a zero byte cannot be quoted, and no argument holds one.
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
