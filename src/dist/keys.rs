@@ -22,6 +22,18 @@ pub enum Purpose {
     FaultDelay = 4,
     /// Whether a fault strikes; mixed with the fault's key as well.
     Fault = 5,
+    /// Whether a call is made at all.
+    Made = 6,
+    /// The time of a request on its way.
+    Request = 7,
+    /// The time of an answer on its way.
+    Response = 8,
+    /// The time between the end of a client's request and its next one.
+    Think = 9,
+    /// The time of a client's first periodic request.
+    Offset = 10,
+    /// The gaps between the arrivals of a group.
+    Arrivals = 11,
 }
 
 /// Stafford's variant 13 of the 64-bit finaliser of MurmurHash3 ("Better Bit Mixing", 2011): a bijection in
@@ -63,10 +75,16 @@ pub const fn name_key(name: &str) -> u64 {
     key
 }
 
+/// The key of a client of a group.
+#[must_use]
+pub const fn client_key(replica_key: u64, group_key: u64, client: u32) -> u64 {
+    mix(mix(replica_key, group_key), client as u64)
+}
+
 /// The key of a client's request: the root from which its whole tree of attempts is derived.
 #[must_use]
 pub const fn request_key(replica_key: u64, group_key: u64, client: u32, ordinal: u64) -> u64 {
-    mix(mix(mix(replica_key, group_key), client as u64), ordinal)
+    mix(client_key(replica_key, group_key, client), ordinal)
 }
 
 /// The key of a replica of a scenario.
@@ -202,7 +220,11 @@ mod tests {
                     cells[(draw(key, purpose) >> shift & 255) as usize] += 1;
                 }
                 let expected = DRAWS as f64 / 256.0;
-                let chi_square: f64 = cells.iter().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
+                let chi_square: f64 = cells
+                    .iter()
+                    .map(|&n| n as f64 - expected)
+                    .map(|difference| difference * difference / expected)
+                    .sum();
                 assert!((190.9..330.5).contains(&chi_square), "{purpose:?} at bit {shift}: {chi_square}");
             }
         }

@@ -1,16 +1,18 @@
 //! Distributions of durations, sampled by key.
 //!
 //! A distribution scales a standard variate that the key alone decides, so that two variants that differ in a
-//! mean meet the same luck. Logarithms and exponentials come from `libm`: the same bits on every platform.
+//! mean meet the same luck. All are sampled by inversion, with the logarithms and exponentials of `libm`: the same bits on
+//! every platform. (Samplers of other crates may use those of the system, depending on features that any dependency can turn on.)
 
 mod keys;
+mod normal;
+mod stream;
 
 pub use keys::{
-    KeyedRng, Purpose, attempt_key, below, call_key, draw, happens, mix, name_key, probability, replica_key,
-    request_key, unit,
+    KeyedRng, Purpose, attempt_key, below, call_key, client_key, draw, happens, mix, name_key, probability,
+    replica_key, request_key, unit,
 };
-
-use rand_distr::{Distribution, Exp1, StandardNormal};
+pub use stream::UnitPoisson;
 
 use crate::time::Span;
 
@@ -56,6 +58,9 @@ pub enum Dist {
 /// 99 % quantile of the standard normal distribution.
 const NORMAL_P99: f64 = 2.326_347_874_040_841;
 
+/// Half the distance between two neighbouring results of [`unit()`]: 2^-54.
+const HALF_STEP: f64 = 0.5 / (1u64 << 53) as f64;
+
 impl Dist {
     /// Zero, always.
     pub const ZERO: Self = Self::Constant(Span::ZERO);
@@ -84,13 +89,11 @@ impl Dist {
     fn sample_random(&self, key: u64, purpose: Purpose) -> Span {
         match self {
             Self::Constant(span) => *span,
-            Self::Exponential { mean } => {
-                let variate: f64 = Exp1.sample(&mut KeyedRng::new(key, purpose));
-                Span::from_ns_f64(mean.as_ns() as f64 * variate)
-            }
+            Self::Exponential { mean } => Span::from_ns_f64(mean.as_ns() as f64 * exponential(draw(key, purpose))),
             Self::Lognormal { median, sigma } => {
-                let variate: f64 = StandardNormal.sample(&mut KeyedRng::new(key, purpose));
-                Span::from_ns_f64(median.as_ns() as f64 * libm::exp(sigma * variate))
+                // Half a step up, so that the probability is never 0.
+                let p = unit(draw(key, purpose)) + HALF_STEP;
+                Span::from_ns_f64(median.as_ns() as f64 * libm::exp(sigma * normal::quantile(p)))
             }
             Self::Uniform { min, values, step } => {
                 *min + Span::from_ns(step.as_ns() * below(draw(key, purpose), *values))
@@ -99,6 +102,11 @@ impl Dist {
             Self::Samples(samples) => samples[below(draw(key, purpose), samples.len() as u64) as usize],
         }
     }
+}
+
+/// An exponential variate with the mean 1, by inversion. Never infinite: the draw as a number is below 1.
+fn exponential(draw: u64) -> f64 {
+    -libm::log1p(-unit(draw))
 }
 
 fn interpolate(points: &[(f64, Span)], quantile: f64) -> Span {
@@ -115,6 +123,8 @@ mod tests {
     use super::*;
 
     const N: u64 = 200_000;
+    const PINS: [[u64; 3]; 3] =
+        [[2_043_353, 1_589_713, 172_282], [10_751_388, 9_676_224, 4_619_672], [2_663_299, 2_322_812, 1_153_726]];
 
     fn samples(dist: &Dist) -> Vec<f64> {
         let mut samples: Vec<f64> = (0..N).map(|n| dist.sample(mix(7, n), Purpose::Service).as_ms()).collect();
@@ -164,6 +174,19 @@ mod tests {
         assert_eq!(interpolate(&points, 0.7), Span::from_ms(30));
         assert_eq!(interpolate(&points, 0.9), Span::from_ms(50));
         assert_eq!(interpolate(&points, 0.999), Span::from_ms(50));
+    }
+
+    /// Part of what a seed means; the figures are those of a separate program (Python's `math.log1p` and
+    /// `NormalDist().inv_cdf` on the same draws), rounded to whole ns.
+    #[test]
+    fn golden_pins() {
+        let dists = [
+            Dist::Exponential { mean: Span::from_ms(10) },
+            Dist::lognormal(Span::from_ms(20), Span::from_ms(100)),
+            Dist::Uniform { min: Span::from_ms(1), values: 9_000_000, step: Span::from_ns(1) },
+        ];
+        let samples = |dist: &Dist| [1, 2, 3].map(|n| dist.sample(mix(7, n), Purpose::Service).as_ns());
+        assert_eq!(dists.each_ref().map(samples), PINS);
     }
 
     /// Common random numbers: the same key draws the same quantile, so that the larger mean is larger for every key.

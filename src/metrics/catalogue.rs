@@ -5,7 +5,8 @@
 use std::fmt;
 
 use crate::failure::{ErrorKind, StopReason};
-use crate::metrics::{CallTally, Outcome, RequestTally, ServiceTally};
+use crate::metrics::{CallTally, Outcome, RequestTally, ServiceTally, WindowOutcome};
+use crate::policy::MICRO;
 use crate::time::{Instant, Span};
 
 /// The unit of a metric. It is also the end of the metric's name, where it has one.
@@ -78,6 +79,8 @@ pub struct Metric<T: ?Sized> {
     pub unit: Unit,
     /// What it is, in a sentence.
     pub meaning: &'static str,
+    /// Whether it can be measured in a window: counts, rates and peaks can, what is about a run as a whole cannot.
+    pub window: bool,
     read: fn(&T, &Run) -> Option<f64>,
 }
 
@@ -95,10 +98,67 @@ pub struct Run {
     pub measured: Span,
 }
 
-impl Run {
-    /// Of a replica.
-    pub fn of(outcome: &Outcome) -> Self {
-        Self { measured: outcome.end.since(Instant::ZERO) }
+/// What was counted over a stretch of a replica: the whole of it after the warm-up, or a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    groups: &'a [RequestTally],
+    calls: &'a [CallTally],
+    services: &'a Vec<ServiceTally>,
+    all_requests: &'a RequestTally,
+    all_calls: &'a CallTally,
+    run: Run,
+}
+
+impl<'a> Measured<'a> {
+    /// All of a replica after its warm-up.
+    pub fn whole(outcome: &'a Outcome) -> Self {
+        let Outcome { groups, calls, services, all_requests, all_calls, .. } = outcome;
+        let run = Run { measured: outcome.end.since(outcome.warmup) };
+        Self { groups, calls, services, all_requests, all_calls, run }
+    }
+
+    /// One of its windows, by the position in the plan.
+    pub fn window(outcome: &'a Outcome, position: usize) -> Self {
+        let WindowOutcome { from, until, groups, calls, services, all_requests, all_calls } =
+            &outcome.windows[position];
+        let run = Run { measured: outcome.end.min(*until).since(*from) };
+        Self { groups, calls, services, all_requests, all_calls, run }
+    }
+
+    /// The value of one metric: of the thing of this kind with this number, the metric's position being that in
+    /// [`columns`].
+    pub fn value(&self, kind: ScopeKind, thing: usize, metric: usize) -> Option<f64> {
+        let run = &self.run;
+        match kind {
+            ScopeKind::Scenario => {
+                let calls_from = SCENARIO.len() + REQUESTS.len();
+                if metric < SCENARIO.len() {
+                    SCENARIO[metric].read(self.services, run)
+                } else if metric < calls_from {
+                    REQUESTS[metric - SCENARIO.len()].read(self.all_requests, run)
+                } else {
+                    CALLS[metric - calls_from].read(self.all_calls, run)
+                }
+            }
+            ScopeKind::Client => REQUESTS[metric].read(&self.groups[thing], run),
+            ScopeKind::Call => CALLS[metric].read(&self.calls[thing], run),
+            ScopeKind::Service => SERVICES[metric].read(&self.services[thing], run),
+            ScopeKind::Fault => None,
+        }
+    }
+
+    /// Every metric of every thing.
+    pub fn read(&self) -> Readings {
+        let all = |kind: ScopeKind, things: usize| -> Vec<Values> {
+            let metrics = columns(kind).len();
+            (0..things).map(|thing| (0..metrics).map(|metric| self.value(kind, thing, metric)).collect()).collect()
+        };
+        Readings {
+            scenario: all(ScopeKind::Scenario, 1).remove(0),
+            groups: all(ScopeKind::Client, self.groups.len()),
+            calls: all(ScopeKind::Call, self.calls.len()),
+            services: all(ScopeKind::Service, self.services.len()),
+        }
     }
 }
 
@@ -110,10 +170,19 @@ fn per_second(count: u64, run: &Run) -> Option<f64> {
     (run.measured > Span::ZERO).then(|| count as f64 / run.measured.as_s())
 }
 
+/// Metrics; those marked `whole_run` cannot be measured in a window.
 macro_rules! metrics {
-    ($($name:literal $unit:ident $meaning:literal = $read:expr;)+) => {
-        &[$(Metric { name: $name, unit: Unit::$unit, meaning: $meaning, read: $read },)+]
+    ($($name:literal $unit:ident $($mark:ident)? $meaning:literal = $read:expr;)+) => {
+        &[$(Metric {
+            name: $name,
+            unit: Unit::$unit,
+            meaning: $meaning,
+            window: metrics!(@window $($mark)?),
+            read: $read,
+        },)+]
     };
+    (@window) => { true };
+    (@window whole_run) => { false };
 }
 
 macro_rules! failed_by {
@@ -137,19 +206,21 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "succeeded_after_retry" Count "requests that ended well after a retry of the client's own call"
         = |t, _| Some((t.succeeded - t.succeeded_first_try) as f64);
     "failed" Count "requests that ended badly" = |t, _| Some(t.failed() as f64);
-    "open" Count "requests that had not ended when the run did" = |t, _| Some(t.open() as f64);
+    "degraded" Count "requests that ended well although an optional call beneath them had failed"
+        = |t, _| Some(t.degraded as f64);
+    "open" Count whole_run "requests that had not ended when the run did" = |t, _| Some(t.open() as f64);
     "success_ratio" Ratio "share of the ended requests that ended well" = |t, _| ratio(t.succeeded, t.requests - t.open());
     "first_try_success_ratio" Ratio "share of the ended requests that ended well at the first attempt of the client's own call"
         = |t, _| ratio(t.succeeded_first_try, t.requests - t.open());
-    "latency_mean_ms" Milliseconds "mean time that a succeeded request took" = |t, _| t.latency.mean_ms();
-    "latency_p50_ms" Milliseconds "median time that a succeeded request took" = |t, _| t.latency.quantile_ms(0.5);
-    "latency_p90_ms" Milliseconds "time that 90 % of the succeeded requests did not exceed" = |t, _| t.latency.quantile_ms(0.9);
-    "latency_p99_ms" Milliseconds "time that 99 % of the succeeded requests did not exceed" = |t, _| t.latency.quantile_ms(0.99);
-    "latency_p999_ms" Milliseconds "time that 99.9 % of the succeeded requests did not exceed"
+    "latency_mean_ms" Milliseconds whole_run "mean time that a succeeded request took" = |t, _| t.latency.mean_ms();
+    "latency_p50_ms" Milliseconds whole_run "median time that a succeeded request took, to 0.1 %" = |t, _| t.latency.quantile_ms(0.5);
+    "latency_p90_ms" Milliseconds whole_run "time that 90 % of the succeeded requests did not exceed, to 0.1 %" = |t, _| t.latency.quantile_ms(0.9);
+    "latency_p99_ms" Milliseconds whole_run "time that 99 % of the succeeded requests did not exceed, to 0.1 %" = |t, _| t.latency.quantile_ms(0.99);
+    "latency_p999_ms" Milliseconds whole_run "time that 99.9 % of the succeeded requests did not exceed, to 0.1 %"
         = |t, _| t.latency.quantile_ms(0.999);
-    "latency_max_ms" Milliseconds "longest time that a succeeded request took" = |t, _| t.latency.max_ms();
-    "give_up_max_ms" Milliseconds "longest time that a request took to fail" = |t, _| t.give_up_max.map(Span::as_ms);
-    "completion_s" Seconds "when the last request ended" = |t, _| t.last_end.map(Instant::as_s);
+    "latency_max_ms" Milliseconds whole_run "longest time that a succeeded request took" = |t, _| t.latency.max_ms();
+    "give_up_max_ms" Milliseconds whole_run "longest time that a request took to fail" = |t, _| t.give_up_max.map(Span::as_ms);
+    "completion_s" Seconds whole_run "when the last request ended" = |t, _| t.last_end.map(Instant::as_s);
     "goodput_rps" PerSecond "requests that ended well, per second of the run" = |t, run| per_second(t.succeeded, run);
     "failed_unavailable" Count "requests that failed because the callee was unavailable" = failed_by!(Unavailable);
     "failed_refused" Count "requests that failed because the callee refused" = failed_by!(Refused);
@@ -177,10 +248,16 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "retry_ratio" Ratio "share of the attempts that were retries" = |t, _| ratio(t.retries, t.attempts);
     "attempt_peak" Count "most attempts sent within one aligned 100 ms" = |t, _| Some(t.attempt_peak as f64);
     "retry_peak" Count "most retries sent within one aligned 100 ms" = |t, _| Some(t.retry_peak as f64);
-    "last_retry_s" Seconds "when the last retry was sent" = |t, _| t.last_retry.map(Instant::as_s);
+    "last_retry_s" Seconds whole_run "when the last retry was sent" = |t, _| t.last_retry.map(Instant::as_s);
     "timeouts" Count "attempts that the caller stopped waiting for" = |t, _| Some(t.timeouts as f64);
     "late_responses" Count "answers that came after their attempt had timed out" = |t, _| Some(t.late_responses as f64);
+    "budget_refused" Count "calls that were not tried again because the retry budget refused"
+        = |t, _| Some(t.budget_refused as f64);
     "deadline_stopped" Count "calls that were not tried again for lack of time" = |t, _| Some(t.deadline_stopped as f64);
+    "first_budget_refusal_s" Seconds whole_run "when the retry budget first refused"
+        = |t, _| t.first_budget_refusal.map(Instant::as_s);
+    "tokens_left" Count whole_run "tokens left at the end in the retry budgets"
+        = |t, _| t.tokens_left.map(|micro| micro as f64 / MICRO as f64);
 };
 
 /// Metrics of services.
@@ -203,9 +280,9 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
 };
 
 /// Metrics of the scenario beside [`REQUESTS`] and [`CALLS`].
-pub static SCENARIO: &[Metric<Outcome>] = metrics! {
-    "amplification" Ratio "the largest amplification of a service" = |outcome, _| {
-        outcome.services.iter().filter_map(amplification).reduce(f64::max)
+pub static SCENARIO: &[Metric<Vec<ServiceTally>>] = metrics! {
+    "amplification" Ratio "the largest amplification of a service" = |services, _| {
+        services.iter().filter_map(amplification).reduce(f64::max)
     };
 };
 
@@ -219,7 +296,7 @@ pub type Values = Vec<Option<f64>>;
 /// Name and unit of each metric of a kind of thing, in the order in which reports list them.
 pub fn columns(kind: ScopeKind) -> Vec<Column> {
     fn of<T>(metrics: &'static [Metric<T>]) -> impl Iterator<Item = Column> {
-        metrics.iter().map(|metric| Column { name: metric.name, unit: metric.unit, meaning: metric.meaning })
+        metrics.iter().map(|&Metric { name, unit, meaning, window, .. }| Column { name, unit, meaning, window })
     }
     match kind {
         ScopeKind::Scenario => of(SCENARIO).chain(of(REQUESTS)).chain(of(CALLS)).collect(),
@@ -239,10 +316,8 @@ pub struct Column {
     pub unit: Unit,
     /// What it is, in a sentence.
     pub meaning: &'static str,
-}
-
-fn read_all<T>(metrics: &[Metric<T>], tally: &T, run: &Run) -> impl Iterator<Item = Option<f64>> {
-    metrics.iter().map(move |metric| metric.read(tally, run))
+    /// Whether it can be measured in a window.
+    pub window: bool,
 }
 
 /// All values of a replica.
@@ -256,20 +331,6 @@ pub struct Readings {
     pub calls: Vec<Values>,
     /// Of each service.
     pub services: Vec<Values>,
-}
-
-/// Reads every metric of a replica.
-pub fn read(outcome: &Outcome) -> Readings {
-    let run = Run::of(outcome);
-    Readings {
-        scenario: read_all(SCENARIO, outcome, &run)
-            .chain(read_all(REQUESTS, &outcome.all_requests, &run))
-            .chain(read_all(CALLS, &outcome.all_calls, &run))
-            .collect(),
-        groups: outcome.groups.iter().map(|group| read_all(REQUESTS, group, &run).collect()).collect(),
-        calls: outcome.calls.iter().map(|call| read_all(CALLS, call, &run).collect()).collect(),
-        services: outcome.services.iter().map(|service| read_all(SERVICES, service, &run).collect()).collect(),
-    }
 }
 
 #[cfg(test)]
@@ -294,6 +355,19 @@ mod tests {
                 assert!(column.name.ends_with(ending), "{kind}: `{}` is in {}", column.name, column.unit.name());
             }
         }
+    }
+
+    /// Latencies belong to requests that may begin in one window and end in another; the others are instants and what is
+    /// left at the end.
+    #[test]
+    fn what_is_about_a_run_as_a_whole_has_no_window() {
+        let whole = |kind| columns(kind).into_iter().filter(|column| !column.window).map(|column| column.name);
+        let [scenario, client, call, service, fault] = KINDS.map(|kind| whole(kind).collect::<Vec<_>>());
+        let latencies = ["latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms", "latency_p999_ms"];
+        assert_eq!(client, [&["open"], &latencies[..], &["latency_max_ms", "give_up_max_ms", "completion_s"]].concat());
+        assert_eq!(call, ["last_retry_s", "first_budget_refusal_s", "tokens_left"]);
+        assert_eq!(scenario, [client, call].concat());
+        assert!(service.is_empty() && fault.is_empty());
     }
 
     #[test]

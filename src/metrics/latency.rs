@@ -7,7 +7,8 @@ use crate::time::Span;
 /// Durations that were observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
-    histogram: Histogram<u64>,
+    /// None before the first value: most sets of a long list of windows stay empty.
+    histogram: Option<Histogram<u64>>,
     sum_ns: u128,
     min: Span,
     max: Span,
@@ -15,13 +16,7 @@ pub struct Latency {
 
 impl Default for Latency {
     fn default() -> Self {
-        Self {
-            // Three digits is a valid precision; the histogram grows with the values it meets.
-            histogram: Histogram::new(3).expect("3 significant digits are within 0..=5"),
-            sum_ns: 0,
-            min: Span::UNLIMITED,
-            max: Span::ZERO,
-        }
+        Self { histogram: None, sum_ns: 0, min: Span::UNLIMITED, max: Span::ZERO }
     }
 }
 
@@ -29,7 +24,7 @@ impl Latency {
     /// Adds one.
     #[inline]
     pub fn record(&mut self, span: Span) {
-        self.histogram.record(span.as_ns()).expect("the histogram resizes itself");
+        self.histogram.get_or_insert_with(empty).record(span.as_ns()).expect("the histogram resizes itself");
         self.sum_ns += u128::from(span.as_ns());
         self.min = self.min.min(span);
         self.max = self.max.max(span);
@@ -37,7 +32,9 @@ impl Latency {
 
     /// Adds all of another set.
     pub fn add(&mut self, other: &Self) {
-        self.histogram.add(&other.histogram).expect("histograms resize themselves");
+        if let Some(other) = &other.histogram {
+            self.histogram.get_or_insert_with(empty).add(other).expect("the histogram resizes itself");
+        }
         self.sum_ns += other.sum_ns;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
@@ -45,7 +42,7 @@ impl Latency {
 
     /// How many.
     pub fn count(&self) -> u64 {
-        self.histogram.len()
+        self.histogram.as_ref().map_or(0, Histogram::len)
     }
 
     /// Their mean in ms, exact; none of an empty set.
@@ -60,10 +57,15 @@ impl Latency {
 
     /// The value in ms that the share `quantile` of them does not exceed, to 0.1 %; none of an empty set.
     pub fn quantile_ms(&self, quantile: f64) -> Option<f64> {
+        let bin = Span::from_ns(self.histogram.as_ref()?.value_at_quantile(quantile));
         // The histogram answers with the upper end of a bin; the exact extremes bound it.
-        let bin = Span::from_ns(self.histogram.value_at_quantile(quantile));
-        (self.count() > 0).then(|| bin.max(self.min).min(self.max).as_ms())
+        Some(bin.max(self.min).min(self.max).as_ms())
     }
+}
+
+/// A histogram that grows with the values it meets.
+fn empty() -> Histogram<u64> {
+    Histogram::new(3).expect("3 significant digits are within 0..=5")
 }
 
 #[cfg(test)]

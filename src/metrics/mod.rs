@@ -2,11 +2,13 @@
 
 pub mod catalogue;
 mod latency;
+mod level;
+mod meter;
 mod outcome;
 mod recorder;
 mod timeline;
 
 pub use latency::Latency;
-pub use outcome::{CallTally, End, Limit, Outcome, RequestTally, ServiceTally};
-pub use recorder::{PEAK_WINDOW, Recorder};
+pub use outcome::{CallTally, End, Limit, Outcome, RequestTally, ServiceTally, WindowOutcome};
+pub use recorder::{PEAK_WINDOW, Recorder, RequestEnd, RunEnd};
 pub use timeline::{Bucket, Timeline};

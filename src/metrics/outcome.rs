@@ -11,6 +11,8 @@ use crate::time::{Instant, Span};
 pub struct Outcome {
     /// Which replica, from 0.
     pub replica: u32,
+    /// The instant from which it was measured.
+    pub warmup: Instant,
     /// The instant up to which it ran: the horizon, or that of its last event.
     pub end: Instant,
     /// Why it ended there.
@@ -27,6 +29,8 @@ pub struct Outcome {
     pub all_requests: RequestTally,
     /// All calls; its peaks are those of the sum, not the sum of the peaks.
     pub all_calls: CallTally,
+    /// The windows of the plan, in its order.
+    pub windows: Vec<WindowOutcome>,
     /// What happened when.
     pub timeline: Timeline,
 }
@@ -38,6 +42,8 @@ pub enum End {
     Drained,
     /// The horizon was reached.
     Horizon,
+    /// It was told to stop; the counts up to there are right.
+    Interrupted,
     /// A limit of the simulator was reached; the counts up to there are right.
     Limit(Limit),
 }
@@ -60,7 +66,7 @@ pub enum Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::VirtualTime => "virtual time reached 52 days with work still to do; give the scenario a `horizon`",
+            Self::VirtualTime => "what comes next lies beyond 52 days of virtual time; give the scenario a `horizon`",
             Self::Frames => "more than 2^28 calls or pieces of work were in progress at once; less load or a shorter `horizon` fits",
             Self::Instant => {
                 "virtual time never advances: 10^9 events at one instant; a retry without a wait and without a limit does this"
@@ -68,6 +74,51 @@ impl fmt::Display for Limit {
             Self::Buckets => "the timeline needs more than 10^7 buckets; give the scenario a wider `bucket` or a shorter `horizon`",
             Self::Events => "2^42 events were scheduled; give the scenario a shorter `horizon`",
         })
+    }
+}
+
+/// What became of requests, as counts that only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RequestFlow {
+    pub requests: u64,
+    pub succeeded: u64,
+    pub succeeded_first_try: u64,
+    pub degraded: u64,
+    pub failed_by: [u64; ERROR_KINDS],
+    pub stopped_by: [u64; STOP_REASONS],
+}
+
+impl RequestFlow {
+    /// How many failed.
+    pub fn failed(&self) -> u64 {
+        self.failed_by.iter().sum()
+    }
+
+    /// What came after `start`.
+    pub fn since(&self, start: &Self) -> Self {
+        let since = |end: u64, start: &u64| end - start;
+        let mut flow = *self;
+        flow.requests -= start.requests;
+        flow.succeeded -= start.succeeded;
+        flow.succeeded_first_try -= start.succeeded_first_try;
+        flow.degraded -= start.degraded;
+        flow.failed_by.iter_mut().zip(&start.failed_by).for_each(|(end, start)| *end = since(*end, start));
+        flow.stopped_by.iter_mut().zip(&start.stopped_by).for_each(|(end, start)| *end = since(*end, start));
+        flow
+    }
+
+    /// As a tally without times.
+    pub fn tally(self) -> RequestTally {
+        let Self { requests, succeeded, succeeded_first_try, degraded, failed_by, stopped_by } = self;
+        RequestTally {
+            requests,
+            succeeded,
+            succeeded_first_try,
+            degraded,
+            failed_by,
+            stopped_by,
+            ..RequestTally::default()
+        }
     }
 }
 
@@ -84,6 +135,8 @@ pub struct RequestTally {
     pub failed_by: [u64; ERROR_KINDS],
     /// Failed, by the reason for which the client's own call was not tried again.
     pub stopped_by: [u64; STOP_REASONS],
+    /// Those that succeeded on degraded work: an optional call beneath them failed.
+    pub degraded: u64,
     /// How long those that succeeded took.
     pub latency: Latency,
     /// The longest time that one took to fail; none if none failed.
@@ -103,13 +156,21 @@ impl RequestTally {
         self.requests - self.succeeded - self.failed()
     }
 
+    /// Of all groups together.
+    pub(super) fn sum(groups: &[Self]) -> Self {
+        let mut all = Self::default();
+        groups.iter().for_each(|group| all.add(group));
+        all
+    }
+
     /// Adds another group's requests.
-    pub fn add(&mut self, other: &Self) {
+    fn add(&mut self, other: &Self) {
         self.requests += other.requests;
         self.succeeded += other.succeeded;
         self.succeeded_first_try += other.succeeded_first_try;
         self.failed_by.iter_mut().zip(&other.failed_by).for_each(|(sum, n)| *sum += n);
         self.stopped_by.iter_mut().zip(&other.stopped_by).for_each(|(sum, n)| *sum += n);
+        self.degraded += other.degraded;
         self.latency.add(&other.latency);
         self.give_up_max = self.give_up_max.max(other.give_up_max);
         self.last_end = self.last_end.max(other.last_end);
@@ -123,6 +184,8 @@ pub struct CallTally {
     pub attempts: u64,
     /// Attempts sent after the first of their own call.
     pub retries: u64,
+    /// Attempts that never arrived and never will.
+    pub lost: u64,
     /// Attempts answered with success in time.
     pub succeeded: u64,
     /// Attempts answered with an error in time.
@@ -133,6 +196,12 @@ pub struct CallTally {
     pub late_responses: u64,
     /// Calls that were not tried again for lack of time.
     pub deadline_stopped: u64,
+    /// Calls that were not tried again because the retry budget refused.
+    pub budget_refused: u64,
+    /// When it first did; none if it never did.
+    pub first_budget_refusal: Option<Instant>,
+    /// Tokens left at the end in the budgets that the call draws on, in millionths; none without a budget.
+    pub tokens_left: Option<u64>,
     /// The most attempts sent within one aligned 100 ms.
     pub attempt_peak: u64,
     /// The most retries sent within one aligned 100 ms.
@@ -152,6 +221,26 @@ impl CallTally {
         self.late_responses += other.late_responses;
         self.deadline_stopped += other.deadline_stopped;
         self.last_retry = self.last_retry.max(other.last_retry);
+        self.lost += other.lost;
+        self.budget_refused += other.budget_refused;
+        let refusals = [self.first_budget_refusal, other.first_budget_refusal];
+        self.first_budget_refusal = refusals.into_iter().flatten().min();
+    }
+
+    /// The counts that came after `start`. Peaks and times stay as they are.
+    pub(super) fn since(&self, start: &Self) -> Self {
+        Self {
+            attempts: self.attempts - start.attempts,
+            retries: self.retries - start.retries,
+            lost: self.lost - start.lost,
+            succeeded: self.succeeded - start.succeeded,
+            errors: self.errors - start.errors,
+            timeouts: self.timeouts - start.timeouts,
+            late_responses: self.late_responses - start.late_responses,
+            deadline_stopped: self.deadline_stopped - start.deadline_stopped,
+            budget_refused: self.budget_refused - start.budget_refused,
+            ..self.clone()
+        }
     }
 }
 
@@ -182,4 +271,41 @@ pub struct ServiceTally {
     pub in_flight_ns: u128,
     /// Sum of the times between arrival and answer over all that completed, in ns.
     pub sojourn_ns: u128,
+}
+
+impl ServiceTally {
+    /// The counts and integrals that came after `start`. Peaks, maxima and the number in progress stay as they are.
+    pub(super) fn since(&self, start: &Self) -> Self {
+        Self {
+            arrivals: self.arrivals - start.arrivals,
+            original_arrivals: self.original_arrivals - start.original_arrivals,
+            retry_arrivals: self.retry_arrivals - start.retry_arrivals,
+            completed: self.completed - start.completed,
+            succeeded: self.succeeded - start.succeeded,
+            refused: self.refused - start.refused,
+            in_flight_ns: self.in_flight_ns - start.in_flight_ns,
+            sojourn_ns: self.sojourn_ns - start.sojourn_ns,
+            ..self.clone()
+        }
+    }
+}
+
+/// What happened within a window of the run. Requests are counted where they begin and where they end, whichever of
+/// these is in the window; times of requests are not measured here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowOutcome {
+    /// Its start.
+    pub from: Instant,
+    /// Its end; what it counts ends with the run, if that is earlier.
+    pub until: Instant,
+    /// By client group.
+    pub groups: Vec<RequestTally>,
+    /// By call.
+    pub calls: Vec<CallTally>,
+    /// By service.
+    pub services: Vec<ServiceTally>,
+    /// All requests.
+    pub all_requests: RequestTally,
+    /// All calls; its peaks are those of the sum.
+    pub all_calls: CallTally,
 }

@@ -1,12 +1,18 @@
 //! Counts what happens while a replica runs.
 //!
-//! The hot path only adds to running totals. At the borders of the 100 ms windows of the peaks and of the buckets of
-//! the timeline, totals are compared with those at the previous border. A level (the number in flight) needs no clock
-//! either: between two borders its integral is `level * time`, corrected by the instants at which it changed, so that
-//! one sum of instants per level is enough.
+//! The hot path only adds to running totals. At the borders of 100 ms and of the buckets of the timeline, and at the marks
+//! (the instants at which the warm-up ends and at which windows start and end), totals are compared with what they were.
+
+use std::mem;
+use std::ops::Range;
 
 use crate::failure::{ErrorKind, StopReason};
-use crate::metrics::{Bucket, CallTally, End, Limit, Outcome, RequestTally, ServiceTally, Timeline};
+use crate::metrics::level::Level;
+use crate::metrics::meter::{Meter, Reading, Totals};
+use crate::metrics::outcome::RequestFlow;
+use crate::metrics::{
+    Bucket, CallTally, End, Latency, Limit, Outcome, RequestTally, ServiceTally, Timeline, WindowOutcome,
+};
 use crate::plan::{CallId, GroupId, Origin, Plan, ServiceId};
 use crate::time::{Instant, Span};
 
@@ -16,43 +22,27 @@ pub const PEAK_WINDOW: Span = Span::from_ms(100);
 /// The most buckets a series may have.
 const BUCKET_LIMIT: usize = 10_000_000;
 
-/// A number that goes up and down by one, and its integral over time.
-#[derive(Clone, Copy, Debug, Default)]
-struct Level {
-    value: u64,
-    /// Sum of the instants of all decreases minus that of all increases, in ns.
-    balance_ns: i128,
-}
-
-impl Level {
-    #[inline]
-    fn rise(&mut self, now: Instant) {
-        self.value += 1;
-        self.balance_ns -= i128::from(now.as_ns());
-    }
-
-    #[inline]
-    fn fall(&mut self, now: Instant) {
-        self.value -= 1;
-        self.balance_ns += i128::from(now.as_ns());
-    }
-
-    /// The integral over `[0, now)`, if nothing changes between the last change and `now`.
-    fn integral_ns(&self, now: Instant) -> u128 {
-        (i128::from(self.value) * i128::from(now.as_ns()) + self.balance_ns) as u128
-    }
-}
-
 /// The running counts of one replica.
 #[derive(Debug)]
 pub struct Recorder<'p> {
     plan: &'p Plan,
-    groups: Vec<(RequestTally, Level)>,
+    groups: Vec<GroupRecord>,
+    /// Running totals. First times are those since the last mark, until a meter has taken them.
     calls: Vec<(CallTally, Level)>,
+    /// Running totals. The largest number in flight is that since the last mark.
     services: Vec<(ServiceTally, Level)>,
-    peaks: Peaks,
+    /// The end of the current 100 ms.
+    peak_end: Instant,
+    /// Instants at which meters start or end, ascending; those before `next_mark` have passed.
+    marks: Vec<Instant>,
+    next_mark: usize,
+    /// Windows still to start, by their position in the plan.
+    waiting: Vec<usize>,
+    /// Meters that run: that of the whole run (without a position), and windows.
+    open: Vec<(Option<usize>, Meter)>,
+    windows: Vec<Option<WindowOutcome>>,
     timeline: Timeline,
-    /// Totals of every series at the start of the bucket, in the order of [`Recorder::totals`].
+    /// Sums of every series at the start of the bucket, in the order of [`Recorder::sums`].
     bucket_start: Vec<Bucket>,
     bucket_end: Instant,
     /// The next instant at which anything must be closed.
@@ -60,31 +50,47 @@ pub struct Recorder<'p> {
     overfull: bool,
 }
 
-/// Totals at the start of the 100 ms window, and the largest differences so far of the sum over all calls.
-#[derive(Debug)]
-struct Peaks {
-    window_end: Instant,
-    calls: Vec<(u64, u64)>,
-    services: Vec<u64>,
-    attempts: u64,
-    retries: u64,
+/// The requests of a group.
+#[derive(Debug, Default)]
+struct GroupRecord {
+    flow: RequestFlow,
+    open: Level,
+    /// The ends of those that began before the end of the warm-up and ended after it: in the flow, but not to be reported.
+    stragglers: RequestFlow,
+    latency: Latency,
+    give_up_max: Option<Span>,
+    last_end: Option<Instant>,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestEnd {
+    /// When it began.
+    pub start: Instant,
+    /// How many attempts its own call made.
+    pub attempts: u32,
+    /// Whether it is degraded, or the error of its own call and why that was not tried again.
+    pub result: Result<bool, (ErrorKind, StopReason)>,
 }
 
 impl<'p> Recorder<'p> {
     /// Nothing counted yet.
     pub fn new(plan: &'p Plan) -> Self {
+        let mut marks: Vec<Instant> = plan.windows.iter().flat_map(|window| [window.start, window.end]).collect();
+        marks.push(plan.warmup);
+        marks.sort_unstable();
+        marks.dedup();
         let mut recorder = Self {
             plan,
-            groups: vec![<_>::default(); plan.groups.len()],
+            groups: plan.groups.iter().map(|_| GroupRecord::default()).collect(),
             calls: vec![<_>::default(); plan.calls.len()],
             services: vec![<_>::default(); plan.services.len()],
-            peaks: Peaks {
-                window_end: Instant::ZERO + PEAK_WINDOW,
-                calls: vec![(0, 0); plan.calls.len()],
-                services: vec![0; plan.services.len()],
-                attempts: 0,
-                retries: 0,
-            },
+            peak_end: Instant::ZERO + PEAK_WINDOW,
+            marks,
+            next_mark: 0,
+            waiting: (0..plan.windows.len()).collect(),
+            open: Vec::new(),
+            windows: vec![None; plan.windows.len()],
             timeline: Timeline {
                 bucket: plan.bucket,
                 scenario: Vec::new(),
@@ -97,8 +103,9 @@ impl<'p> Recorder<'p> {
             border: Instant::ZERO,
             overfull: false,
         };
-        recorder.bucket_start = recorder.totals(Instant::ZERO);
-        recorder.border = recorder.peaks.window_end.min(recorder.bucket_end);
+        recorder.bucket_start = recorder.sums(Instant::ZERO);
+        recorder.pass_marks(Instant::ZERO);
+        recorder.set_border();
         recorder
     }
 
@@ -118,37 +125,29 @@ impl<'p> Recorder<'p> {
     /// A request began.
     #[inline]
     pub fn request_began(&mut self, group: GroupId, now: Instant) {
-        let (tally, level) = &mut self.groups[group.index()];
-        tally.requests += 1;
-        level.rise(now);
+        let record = &mut self.groups[group.index()];
+        record.flow.requests += 1;
+        record.open.rise(now);
     }
 
-    /// A request that began at `start` ended; its own call made `attempts` attempts.
+    /// A request ended.
     #[inline]
-    pub fn request_ended(
-        &mut self,
-        group: GroupId,
-        start: Instant,
-        attempts: u32,
-        result: Result<(), (ErrorKind, StopReason)>,
-        now: Instant,
-    ) {
-        let (tally, level) = &mut self.groups[group.index()];
-        let took = now.since(start);
-        match result {
-            Ok(()) => {
-                tally.succeeded += 1;
-                tally.succeeded_first_try += u64::from(attempts == 1);
-                tally.latency.record(took);
+    pub fn request_ended(&mut self, group: GroupId, end: RequestEnd, now: Instant) {
+        let record = &mut self.groups[group.index()];
+        record.open.fall(now);
+        record.flow.count_end(&end);
+        if end.start < self.plan.warmup {
+            if now >= self.plan.warmup {
+                record.stragglers.count_end(&end);
             }
-            Err((error, reason)) => {
-                tally.failed_by[error as usize] += 1;
-                tally.stopped_by[reason as usize] += 1;
-                tally.give_up_max = tally.give_up_max.max(Some(took));
-            }
+            return;
         }
-        tally.last_end = Some(now);
-        level.fall(now);
+        let took = now.since(end.start);
+        match end.result {
+            Ok(_) => record.latency.record(took),
+            Err(_) => record.give_up_max = record.give_up_max.max(Some(took)),
+        }
+        record.last_end = Some(now);
     }
 
     /// An attempt was sent.
@@ -161,6 +160,11 @@ impl<'p> Recorder<'p> {
             tally.last_retry = Some(now);
         }
         level.rise(now);
+    }
+
+    /// The attempt just sent will never arrive.
+    pub fn lost(&mut self, call: CallId) {
+        self.calls[call.index()].0.lost += 1;
     }
 
     /// An attempt was answered in time.
@@ -191,6 +195,13 @@ impl<'p> Recorder<'p> {
         self.calls[call.index()].0.deadline_stopped += 1;
     }
 
+    /// A call was not tried again because its budget refused.
+    pub fn budget_refused(&mut self, call: CallId, now: Instant) {
+        let (tally, _) = &mut self.calls[call.index()];
+        tally.budget_refused += 1;
+        tally.first_budget_refusal = tally.first_budget_refusal.or(Some(now));
+    }
+
     /// An attempt arrived at a service. `is_original`: on its whole path every attempt was the first.
     #[inline]
     pub fn arrived(&mut self, service: ServiceId, is_original: bool, is_retry: bool, now: Instant) {
@@ -205,8 +216,8 @@ impl<'p> Recorder<'p> {
     #[inline]
     pub fn entered(&mut self, service: ServiceId, now: Instant) {
         let (tally, level) = &mut self.services[service.index()];
-        if level.value > tally.in_flight_max {
-            tally.in_flight_max = level.value;
+        if level.value() > tally.in_flight_max {
+            tally.in_flight_max = level.value();
             tally.in_flight_max_at = now;
         }
     }
@@ -229,43 +240,104 @@ impl<'p> Recorder<'p> {
         level.fall(now);
     }
 
-    /// Closes every window and bucket that ends at or before `now`.
+    /// Closes every window and bucket that ends at or before `now`, and passes every mark up to it.
     #[cold]
     fn close(&mut self, now: Instant) {
-        if now >= self.peaks.window_end {
-            self.close_peaks();
-            self.peaks.window_end = next_multiple(now, PEAK_WINDOW);
+        while self.marks.get(self.next_mark).is_some_and(|&mark| mark <= now) {
+            // Nothing has happened since the last event, so that windows of 100 ms which ended before the mark can be
+            // closed first, and those that end after it later.
+            let mark = self.marks[self.next_mark];
+            self.close_peaks(mark);
+            self.pass_marks(mark);
         }
+        self.close_peaks(now);
         if now >= self.bucket_end {
             self.close_bucket(self.bucket_end);
             self.fill_gap(now);
             self.bucket_end = next_multiple(now, self.plan.bucket);
         }
-        self.border = self.peaks.window_end.min(self.bucket_end);
+        self.set_border();
     }
 
-    fn close_peaks(&mut self) {
-        let (mut attempts, mut retries) = (0, 0);
-        for ((tally, _), (attempts_before, retries_before)) in self.calls.iter_mut().zip(&mut self.peaks.calls) {
-            let (sent, again) = (tally.attempts - *attempts_before, tally.retries - *retries_before);
-            tally.attempt_peak = tally.attempt_peak.max(sent);
-            tally.retry_peak = tally.retry_peak.max(again);
-            (*attempts_before, *retries_before) = (tally.attempts, tally.retries);
-            attempts += sent;
-            retries += again;
+    fn set_border(&mut self) {
+        let mark = self.marks.get(self.next_mark).copied().unwrap_or(Instant::LIMIT);
+        self.border = self.peak_end.min(self.bucket_end).min(mark);
+    }
+
+    /// Closes the current 100 ms if they have ended by `now`.
+    fn close_peaks(&mut self, now: Instant) {
+        if now < self.peak_end {
+            return;
         }
-        self.peaks.attempts = self.peaks.attempts.max(attempts);
-        self.peaks.retries = self.peaks.retries.max(retries);
-        for ((tally, _), before) in self.services.iter_mut().zip(&mut self.peaks.services) {
-            tally.arrival_peak = tally.arrival_peak.max(tally.arrivals - *before);
-            *before = tally.arrivals;
+        for (_, meter) in &mut self.open {
+            meter.close_window(tallies(&self.calls), tallies(&self.services));
+        }
+        self.peak_end = next_multiple(now, PEAK_WINDOW);
+    }
+
+    /// Starts and ends the meters whose mark is `mark`: the next one, or the start of the run.
+    fn pass_marks(&mut self, mark: Instant) {
+        if self.marks.get(self.next_mark) != Some(&mark) {
+            return;
+        }
+        self.next_mark += 1;
+        let totals = self.totals(mark);
+        self.hand_over_extremes(mark);
+        let (ended, open) = mem::take(&mut self.open).into_iter().partition(|(_, meter)| meter.until == mark);
+        self.open = open;
+        for (window, meter) in ended {
+            self.end_window(window, meter, &totals);
+        }
+        if mark == self.plan.warmup {
+            // It ends with the run, which is no mark.
+            self.open.push((None, Meter::start(mark, mark + Span::UNLIMITED, &totals)));
+        }
+        let plan = self.plan;
+        for window in self.waiting.extract_if(.., |&mut window| plan.windows[window].start == mark) {
+            let end = plan.windows[window].end;
+            self.open.push((Some(window), Meter::start(mark, end, &totals)));
+        }
+    }
+
+    /// Every open meter takes over what is no difference of totals; then it is counted anew from `mark` on.
+    fn hand_over_extremes(&mut self, mark: Instant) {
+        for (_, meter) in &mut self.open {
+            meter.take_extremes(tallies(&self.calls), tallies(&self.services));
+        }
+        for (tally, _) in &mut self.calls {
+            tally.first_budget_refusal = None;
+        }
+        for (tally, level) in &mut self.services {
+            (tally.in_flight_max, tally.in_flight_max_at) = (level.value(), mark);
+        }
+    }
+
+    fn end_window(&mut self, window: Option<usize>, mut meter: Meter, totals: &Totals) {
+        meter.close_window(totals.calls.iter(), totals.services.iter());
+        if let Some(window) = window {
+            let (from, until) = (meter.from, meter.until);
+            self.windows[window] = Some(meter.finish(totals).window(from, until));
+        }
+    }
+
+    /// The totals of everything at `now`.
+    fn totals(&self, now: Instant) -> Totals {
+        let services = self.services.iter().map(|(tally, level)| ServiceTally {
+            in_progress: level.value(),
+            in_flight_ns: level.integral_ns(now),
+            ..tally.clone()
+        });
+        Totals {
+            groups: self.groups.iter().map(|record| record.flow).collect(),
+            calls: tallies(&self.calls).cloned().collect(),
+            services: services.collect(),
         }
     }
 
     /// Closes the current bucket at `at`, its end or that of the run.
     fn close_bucket(&mut self, at: Instant) {
         let index = (self.bucket_end.as_ns() - 1) / self.plan.bucket.as_ns();
-        let totals = self.totals(at);
+        let totals = self.sums(at);
         let series = all_series(&mut self.timeline);
         for ((series, total), before) in series.zip(&totals).zip(&self.bucket_start) {
             let bucket = difference(index, total, before);
@@ -285,7 +357,7 @@ impl<'p> Recorder<'p> {
             return;
         }
         let before = std::mem::take(&mut self.bucket_start);
-        self.bucket_start = self.totals(Instant::from_ns(current * width));
+        self.bucket_start = self.sums(Instant::from_ns(current * width));
         for ((series, total), before) in all_series(&mut self.timeline).zip(&self.bucket_start).zip(&before) {
             let in_flight_ns = (total.in_flight_ns - before.in_flight_ns) / u128::from(current - first);
             if in_flight_ns == 0 {
@@ -299,15 +371,15 @@ impl<'p> Recorder<'p> {
         }
     }
 
-    /// The totals of every series at `now`: scenario, groups, calls, services.
-    fn totals(&self, now: Instant) -> Vec<Bucket> {
+    /// The sums of every series at `now`: scenario, groups, calls, services.
+    fn sums(&self, now: Instant) -> Vec<Bucket> {
         let mut totals = vec![Bucket::default(); 1 + self.groups.len() + self.calls.len() + self.services.len()];
         let (scenario, rest) = totals.split_first_mut().expect("the scenario is always there");
         let (groups, rest) = rest.split_at_mut(self.groups.len());
         let (calls, services) = rest.split_at_mut(self.calls.len());
-        for (total, (tally, level)) in groups.iter_mut().zip(&self.groups) {
-            (total.succeeded, total.failed) = (tally.succeeded, tally.failed());
-            total.in_flight_ns = level.integral_ns(now);
+        for (total, record) in groups.iter_mut().zip(&self.groups) {
+            (total.succeeded, total.failed) = (record.flow.succeeded, record.flow.failed());
+            total.in_flight_ns = record.open.integral_ns(now);
             scenario.succeeded += total.succeeded;
             scenario.failed += total.failed;
             scenario.in_flight_ns += total.in_flight_ns;
@@ -330,43 +402,98 @@ impl<'p> Recorder<'p> {
         totals
     }
 
-    /// Closes what is open and hands the counts over. `end` is not before the last instant told.
-    pub fn finish(mut self, replica: u32, end: Instant, ended: End, events: u64) -> Outcome {
+    /// Closes what is open and hands the counts over. `end` is not before the last instant told; `tokens_left` are those
+    /// in the budgets of each call and of all together.
+    pub fn finish(mut self, run: RunEnd, tokens_left: Vec<Option<u64>>, all_tokens_left: Option<u64>) -> Outcome {
+        let RunEnd { replica, end, ended, events } = run;
         self.advance(end);
-        self.close_peaks();
         // Nothing of the last bucket is lost: it ends with the run, and is left out if it is empty.
         self.close_bucket(end);
-        let ended = if self.overfull { End::Limit(Limit::Buckets) } else { ended };
-        let mut all_requests = RequestTally::default();
-        for (tally, _) in &self.groups {
-            all_requests.add(tally);
+        self.hand_over_extremes(end);
+        let totals = self.totals(end);
+        for window in mem::take(&mut self.waiting) {
+            // It lies beyond the end: nothing was measured in it.
+            let Range { start, end } = self.plan.windows[window];
+            self.windows[window] = Some(Reading::empty(self.plan).window(start, end));
         }
-        let mut all_calls = CallTally::default();
-        for (tally, _) in &self.calls {
-            all_calls.add_counts(tally);
+        let mut whole = None;
+        for (window, meter) in mem::take(&mut self.open) {
+            match window {
+                Some(_) => self.end_window(window, meter, &totals),
+                None => whole = Some(meter),
+            }
         }
-        (all_calls.attempt_peak, all_calls.retry_peak) = (self.peaks.attempts, self.peaks.retries);
-        let services = self.services.into_iter().map(|(tally, level)| ServiceTally {
-            in_progress: level.value,
-            in_flight_ns: level.integral_ns(end),
-            ..tally
+        let measured = whole.map(|mut whole| {
+            whole.close_window(totals.calls.iter(), totals.services.iter());
+            let mut reading = whole.finish(&totals);
+            reading.calls.iter_mut().zip(tokens_left).for_each(|(call, tokens)| call.tokens_left = tokens);
+            reading.all_calls.tokens_left = all_tokens_left;
+            reading
         });
+        // A run that ends within its warm-up has measured nothing.
+        let Reading { groups, calls, services, all_calls } = measured.unwrap_or_else(|| Reading::empty(self.plan));
+        let groups: Vec<RequestTally> = groups
+            .into_iter()
+            .zip(self.groups)
+            .map(|(flow, GroupRecord { stragglers, latency, give_up_max, last_end, .. })| RequestTally {
+                latency,
+                give_up_max,
+                last_end,
+                ..flow.since(&stragglers).tally()
+            })
+            .collect();
         Outcome {
             replica,
+            warmup: self.plan.warmup,
             end,
-            ended,
+            ended: if self.overfull { End::Limit(Limit::Buckets) } else { ended },
             events,
-            services: services.collect(),
-            groups: self.groups.into_iter().map(|(tally, _)| tally).collect(),
-            calls: self.calls.into_iter().map(|(tally, _)| tally).collect(),
-            all_requests,
+            all_requests: RequestTally::sum(&groups),
+            groups,
+            calls,
+            services,
             all_calls,
+            windows: self.windows.into_iter().map(|window| window.expect("every window has been ended")).collect(),
             timeline: self.timeline,
         }
     }
 }
 
-/// The series in the order of [`Recorder::totals`].
+impl RequestFlow {
+    #[inline]
+    fn count_end(&mut self, end: &RequestEnd) {
+        match end.result {
+            Ok(degraded) => {
+                self.succeeded += 1;
+                self.succeeded_first_try += u64::from(end.attempts == 1);
+                self.degraded += u64::from(degraded);
+            }
+            Err((error, reason)) => {
+                self.failed_by[error as usize] += 1;
+                self.stopped_by[reason as usize] += 1;
+            }
+        }
+    }
+}
+
+/// How a replica ended.
+#[derive(Clone, Copy, Debug)]
+pub struct RunEnd {
+    /// Its number.
+    pub replica: u32,
+    /// The instant up to which it ran.
+    pub end: Instant,
+    /// Why it ended there.
+    pub ended: End,
+    /// Events that happened.
+    pub events: u64,
+}
+
+fn tallies<T>(records: &[(T, Level)]) -> impl Iterator<Item = &T> {
+    records.iter().map(|(tally, _)| tally)
+}
+
+/// The series in the order of [`Recorder::sums`].
 fn all_series(timeline: &mut Timeline) -> impl Iterator<Item = &mut Vec<Bucket>> {
     std::iter::once(&mut timeline.scenario)
         .chain(&mut timeline.groups)

@@ -2,9 +2,16 @@
 
 use crate::time::Span;
 
-/// The counts of one series within one bucket.
+/// The counts of one series within one bucket. What a column means depends on what the series is about:
 ///
-/// What a column means depends on the series: see the table in the reference of `timeline.csv`.
+/// | | scenario | client group | call | service |
+/// |---|---|---|---|---|
+/// | attempts | sent, all calls | sent, the group's own calls | sent | arrived |
+/// | retries | of these after the first of their call | likewise | likewise | likewise |
+/// | succeeded | requests | requests | attempts answered well in time | arrivals answered well |
+/// | failed | requests | requests | attempts that failed or were given up | arrivals answered with an error, or refused |
+/// | timeouts | attempts given up, all calls | of the group's own calls | attempts given up | of the calls to it |
+/// | in flight | open requests | open requests | attempts the caller waits for | arrived and not answered |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// Position: the bucket covers `[index, index + 1)` times the bucket width.

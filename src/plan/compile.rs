@@ -1,154 +1,144 @@
-//! From resolved parts to a plan: dense ids, keys, shared tables.
+//! From a draft to a plan: dense ids, keys, shared tables.
 
 use std::ops::Range;
 
-use crate::dist::{Dist, name_key, probability};
+use crate::dist::{name_key, probability};
 use crate::plan::{
-    Arrivals, Call, CallId, Effect, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Service, ServiceId, Timeout,
+    BudgetDraft, BudgetPool, BudgetUse, Call, CallDraft, CallId, Draft, Fault, FaultDraft, Group, GroupDraft, GroupId,
+    Labels, Origin, Plan, PolicyDraft, PolicyId, Service, ServiceDraft, ServiceId, SharedBy, SharedOver, Timeout,
     TimeoutId,
 };
-use crate::policy::RetryPolicy;
 use crate::time::{Instant, Span};
 
-/// Everything that a plan is made of, resolved and checked, in file order.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    /// See [`Plan::horizon`].
-    pub horizon: Option<Instant>,
-    /// See [`Plan::bucket`].
-    pub bucket: Span,
-    /// Client groups.
-    pub groups: Vec<GroupDraft>,
-    /// Services.
-    pub services: Vec<ServiceDraft>,
-    /// Retry policies; calls refer to them by position.
-    pub policies: Vec<RetryPolicy>,
-    /// Faults.
-    pub faults: Vec<FaultDraft>,
-}
-
-/// A client group.
-#[derive(Clone, Debug)]
-pub struct GroupDraft {
-    /// Its name.
-    pub name: String,
-    /// How many clients.
-    pub clients: u32,
-    /// When its requests begin.
-    pub arrivals: Arrivals,
-    /// Its calls, at least one.
-    pub calls: Vec<CallDraft>,
-}
-
-/// A service.
-#[derive(Clone, Debug)]
-pub struct ServiceDraft {
-    /// Its name.
-    pub name: String,
-    /// Its own work.
-    pub service_time: Dist,
-    /// Its calls, one after another.
-    pub calls: Vec<CallDraft>,
-}
-
-/// A call.
-#[derive(Clone, Debug)]
-pub struct CallDraft {
-    /// Its label within its caller.
-    pub label: String,
-    /// Who serves it.
-    pub target: ServiceId,
-    /// Its weight among the calls of a client group; finite, above zero.
-    pub weight: f64,
-    /// Limit of one attempt; above zero.
-    pub timeout: Option<Span>,
-    /// Limit of the whole call; above zero.
-    pub total_timeout: Option<Span>,
-    /// Its retry policy.
-    pub policy: PolicyId,
-}
-
-/// A fault.
-#[derive(Clone, Debug)]
-pub struct FaultDraft {
-    /// Its name.
-    pub name: String,
-    /// The services it strikes.
-    pub targets: Vec<ServiceId>,
-    /// When it is there.
-    pub window: Range<Instant>,
-    /// What it does.
-    pub effect: Effect,
-}
-
-/// Puts a plan together.
-pub fn compile(draft: Draft) -> Plan {
-    let Draft { horizon, bucket, groups, services, policies, faults } = draft;
-    let mut calls = Calls::default();
+/// Puts a plan together. `windows` are those of [`Plan::windows`].
+pub fn compile(draft: Draft, windows: Vec<Range<Instant>>) -> Plan {
+    let Draft { horizon, warmup, bucket, groups, services, policies, faults } = draft;
+    let mut calls = Calls { policies: &policies, ..Calls::default() };
     let mut labels = Labels::default();
-    let groups = groups.into_iter().enumerate().map(|(id, group)| {
-        let weights: Vec<f64> = group.calls.iter().map(|call| call.weight).collect();
-        let ids = calls.add(Origin::Group(GroupId(id as u32)), &group.name, group.calls);
-        let key = name_key(&group.name);
-        labels.groups.push(group.name);
-        Group { key, clients: group.clients, arrivals: group.arrivals, choices: choices(&weights, ids) }
+    // The clients' calls come first.
+    let groups = (0..).map(GroupId).zip(groups).map(|(id, group)| {
+        labels.groups.push(group.name.clone());
+        calls.add_group(id, group)
     });
-    // Collected before the services, because the clients' calls come first.
     let groups: Vec<Group> = groups.collect();
-    let (mut steps, mut step_calls) = (Vec::new(), Vec::new());
-    let mut built = Vec::with_capacity(services.len());
-    for (id, service) in services.into_iter().enumerate() {
-        let first_step = steps.len() as u32;
-        for call in calls.add(Origin::Service(ServiceId(id as u32)), &service.name, service.calls) {
-            let at = step_calls.len() as u32;
-            step_calls.push(call);
-            steps.push(at..at + 1);
-        }
-        let key = name_key(&service.name);
-        labels.services.push(service.name);
-        built.push(Service { key, service_time: service.service_time, steps: first_step..steps.len() as u32 });
-    }
-    let faults = faults.into_iter().map(|fault| {
-        let key = name_key(&fault.name);
-        labels.faults.push(fault.name);
-        Fault { key, targets: fault.targets, windows: vec![fault.window], effect: fault.effect }
+    let services = (0..).map(ServiceId).zip(services).map(|(id, service)| {
+        labels.services.push(service.name.clone());
+        calls.add_service(id, service)
+    });
+    let services: Vec<Service> = services.collect();
+    let faults = faults.into_iter().map(|FaultDraft { name, targets, window, effect }| {
+        let key = name_key(&name);
+        labels.faults.push(name);
+        Fault { key, targets, windows: vec![window], effect }
     });
     let faults = faults.collect();
     labels.calls = calls.labels;
     Plan {
         horizon,
+        warmup,
+        windows,
         bucket,
         groups,
-        services: built,
+        services,
         calls: calls.list,
-        policies,
+        budgets: calls.pools.into_iter().map(|(_, pool)| pool).collect(),
         faults,
-        steps,
-        step_calls,
+        steps: calls.steps,
+        step_calls: calls.step_calls,
         timeouts: calls.timeouts,
         labels,
+        policies: policies.into_iter().map(|draft| draft.policy).collect(),
     }
 }
 
+/// The calls so far, and the tables that they share.
 #[derive(Default)]
-struct Calls {
+struct Calls<'a> {
+    policies: &'a [PolicyDraft],
     list: Vec<Call>,
     labels: Vec<String>,
+    steps: Vec<Range<u32>>,
+    step_calls: Vec<CallId>,
     timeouts: Vec<Span>,
+    pools: Vec<(PoolKey, BudgetPool)>,
 }
 
-impl Calls {
-    /// Adds the calls of one caller and returns their ids.
-    fn add(&mut self, origin: Origin, caller: &str, calls: Vec<CallDraft>) -> impl Iterator<Item = CallId> + use<> {
+/// What calls have in common that draw on one pool.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct PoolKey {
+    origin: Origin,
+    policy: PolicyId,
+    reach: Reach,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Call(CallId),
+    Target(ServiceId),
+    Policy,
+}
+
+impl Calls<'_> {
+    fn add_group(&mut self, id: GroupId, group: GroupDraft) -> Group {
+        let GroupDraft { name, clients, arrivals, window, calls } = group;
+        let weights: Vec<f64> = calls.iter().map(|call| call.weight).collect();
+        let ids = self.add(Origin::Group(id), clients, &name, calls);
+        let choices = choices(&weights, ids.map(CallId));
+        Group { key: name_key(&name), clients, arrivals, from: window.start, until: window.end, choices }
+    }
+
+    fn add_service(&mut self, id: ServiceId, service: ServiceDraft) -> Service {
+        let ServiceDraft { name, service_time, calls, steps } = service;
+        let ids = self.add(Origin::Service(id), 1, &name, calls);
+        let first_step = self.steps.len() as u32;
+        for (step, calls) in (0..).zip(steps) {
+            let start = self.step_calls.len() as u32;
+            for position in calls {
+                let call = CallId(ids.start + position as u32);
+                self.step_calls.push(call);
+                self.set_step(call, step);
+            }
+            self.steps.push(start..self.step_calls.len() as u32);
+        }
+        Service { service_time, steps: first_step..self.steps.len() as u32 }
+    }
+
+    /// A call and its fallbacks, of which no call is one twice, run in the same step.
+    fn set_step(&mut self, call: CallId, step: u32) {
+        let mut next = Some(call);
+        while let Some(call) = next {
+            self.list[call.index()].step = step;
+            next = self.list[call.index()].fallback;
+        }
+    }
+
+    /// Adds the calls of one caller, which has so many instances, and returns their ids.
+    fn add(&mut self, origin: Origin, instances: u32, caller: &str, calls: Vec<CallDraft>) -> Range<u32> {
         let first = self.list.len() as u32;
         for call in calls {
-            let timeout = self.timeout(call.timeout);
-            let total_timeout = self.timeout(call.total_timeout);
-            let (key, target, policy) = (name_key(&call.label), call.target, call.policy);
-            self.list.push(Call { key, origin, target, timeout, total_timeout, policy });
+            let id = CallId(self.list.len() as u32);
             self.labels.push(format!("{caller}->{}", call.label));
+            let built = Call {
+                key: name_key(&call.label),
+                origin,
+                target: call.target,
+                step: 0,
+                copies: call.copies,
+                required: call.required,
+                probability: probability(call.probability),
+                optional: call.optional,
+                fallback: call.fallback.map(|position| CallId(first + position as u32)),
+                network: call.network,
+                connect_timeout: self.timeout(call.connect_timeout),
+                deadline: call.deadline,
+                timeout: self.timeout(call.timeout),
+                total_timeout: self.timeout(call.total_timeout),
+                policy: call.policy,
+                budget: self.budget(id, origin, call.target, call.policy, instances),
+            };
+            self.list.push(built);
         }
-        (first..self.list.len() as u32).map(CallId)
+        first..self.list.len() as u32
     }
 
     /// The limit with its place among the distinct ones.
@@ -160,6 +150,32 @@ impl Calls {
             self.timeouts.len() - 1
         });
         Timeout { after, id: TimeoutId(id as u32) }
+    }
+
+    /// The budget of a call, with the pool that it shares with the calls before it or else begins.
+    fn budget(
+        &mut self,
+        call: CallId,
+        origin: Origin,
+        target: ServiceId,
+        policy: PolicyId,
+        instances: u32,
+    ) -> Option<BudgetUse> {
+        let BudgetDraft { rule, shared_by, shared_over } = self.policies[policy.index()].budget?;
+        let reach = match shared_over {
+            SharedOver::Call => Reach::Call(call),
+            SharedOver::Target => Reach::Target(target),
+            SharedOver::Policy => Reach::Policy,
+        };
+        let key = PoolKey { origin, policy, reach };
+        let by_instance = shared_by == SharedBy::Instance;
+        let found = self.pools.iter().position(|(other, _)| *other == key);
+        let pool = found.unwrap_or_else(|| {
+            let states = if by_instance { instances } else { 1 };
+            self.pools.push((key, BudgetPool { rule, states }));
+            self.pools.len() - 1
+        });
+        Some(BudgetUse { pool: pool as u32, by_instance })
     }
 }
 

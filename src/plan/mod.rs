@@ -5,14 +5,20 @@
 //! kept beside the model in [`Labels`], for reports only.
 
 mod compile;
+mod draft;
+mod profile;
 
-pub use compile::{CallDraft, Draft, FaultDraft, GroupDraft, ServiceDraft, compile};
+pub use compile::compile;
+pub use draft::{
+    BudgetDraft, CallDraft, Draft, FaultDraft, GroupDraft, PolicyDraft, ServiceDraft, SharedBy, SharedOver,
+};
+pub use profile::{Piece, Profile};
 
 use std::ops::Range;
 
 use crate::dist::Dist;
 use crate::failure::ErrorKind;
-use crate::policy::RetryPolicy;
+use crate::policy::{RetryPolicy, TokenBucket};
 use crate::time::{Instant, Span};
 
 macro_rules! id {
@@ -60,6 +66,10 @@ id! {
 pub struct Plan {
     /// Where the run ends, if not when arrivals are exhausted and no work is left. The horizon itself is not simulated.
     pub horizon: Option<Instant>,
+    /// Request metrics cover requests that begin at or after this instant, flow metrics what happens from it on.
+    pub warmup: Instant,
+    /// Windows in which expectations measure, `[start, end)`; anywhere in the run, in any order, without repetition.
+    pub windows: Vec<Range<Instant>>,
     /// The width of a bucket of the timeline; above zero.
     pub bucket: Span,
     /// Client groups.
@@ -70,6 +80,8 @@ pub struct Plan {
     pub calls: Vec<Call>,
     /// Retry policies.
     pub policies: Vec<RetryPolicy>,
+    /// Retry budgets: each is a pool of equal states.
+    pub budgets: Vec<BudgetPool>,
     /// Faults.
     pub faults: Vec<Fault>,
     /// The steps of all services' own work, see [`Service::steps`]: each is the range of `step_calls` that run in parallel.
@@ -100,30 +112,55 @@ pub struct Labels {
 pub struct Group {
     /// Hash of its name, the root of its draws.
     pub key: u64,
-    /// How many clients; request n belongs to client n mod `clients`.
+    /// How many clients; request n of open arrivals belongs to client n mod `clients`.
     pub clients: u32,
     /// When its requests begin.
     pub arrivals: Arrivals,
+    /// No request begins before this instant ...
+    pub from: Instant,
+    /// ... nor at this one or later.
+    pub until: Instant,
     /// The calls one of which each request makes, with cumulative weights in units of 2^-64 (the last one is `u64::MAX`):
     /// a request takes the first call whose bound is not below its draw.
     pub choices: Vec<(u64, CallId)>,
 }
 
-/// When the requests of a group begin.
+/// When the requests of a group begin. Rates are in requests/s of the whole group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrivals {
     /// Every client makes one request at this instant, in the order of their numbers.
     Burst {
-        /// When.
+        /// When; within the group's window.
         at: Instant,
+    },
+    /// Request n (from 1) begins `round(n / rate)` after the start of the group's window.
+    Constant {
+        /// The rate; above zero.
+        rate: f64,
+    },
+    /// A Poisson process with this rate over time.
+    Poisson(Profile),
+    /// At these instants, ascending. Those outside of the group's window are left out.
+    Trace(Vec<Instant>),
+    /// Each client once per period.
+    Periodic {
+        /// The period; above zero.
+        every: Span,
+        /// The first request of a client comes so long after the start of the group's window; drawn once per client.
+        offset: Dist,
+    },
+    /// Each client begins at the start of the group's window and makes its next request after it has thought.
+    Closed {
+        /// Time between the end of a request and the client's next one.
+        think: Dist,
+        /// How many each client makes; `u64::MAX` without a limit.
+        requests: u64,
     },
 }
 
 /// A service: it works for its service time, makes its own calls step by step, and answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
-    /// Hash of its name.
-    pub key: u64,
     /// Its own work, before its calls.
     pub service_time: Dist,
     /// The steps, one after another, as a range of [`Plan::steps`].
@@ -148,12 +185,62 @@ pub struct Call {
     pub origin: Origin,
     /// Who serves it.
     pub target: ServiceId,
+    /// The step of its origin in which it runs, from 0; 0 for a client's call.
+    pub step: u32,
+    /// How many copies run in parallel; at least 1. A client's call is one copy, certain, required and without fallback:
+    /// a request makes one call.
+    pub copies: u32,
+    /// How many of them must succeed; from 1 to `copies`.
+    pub required: u32,
+    /// How likely it is made at all, see [`probability`](crate::dist::probability).
+    pub probability: u64,
+    /// Whether its failure only marks its caller as degraded.
+    pub optional: bool,
+    /// The call made in its place when it has failed.
+    pub fallback: Option<CallId>,
+    /// Time on the way, once for the request and once for the answer.
+    pub network: Dist,
+    /// How long the request may be on its way until the connection counts as failed; [`Span::UNLIMITED`] without a limit.
+    pub connect_timeout: Timeout,
+    /// What the callee is told of the caller's deadline.
+    pub deadline: DeadlineRule,
     /// Limit of one attempt; [`Span::UNLIMITED`] without one.
     pub timeout: Timeout,
     /// Limit of the whole call, attempts and waits; [`Span::UNLIMITED`] without one.
     pub total_timeout: Timeout,
     /// Its retry policy.
     pub policy: PolicyId,
+    /// The budget that its retries draw on.
+    pub budget: Option<BudgetUse>,
+}
+
+/// What a caller tells its callee of its own deadline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DeadlineRule {
+    /// Nothing.
+    Keep,
+    /// The instant at which it will stop waiting, less this.
+    PassLess(Span),
+    /// The same, less this share of the time until then.
+    PassLessShare(f64),
+}
+
+/// Budget states that follow one rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BudgetPool {
+    /// The rule.
+    pub rule: TokenBucket,
+    /// How many states there are: one, or one per instance of the callers.
+    pub states: u32,
+}
+
+/// Which state of which pool a call's retries draw on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetUse {
+    /// Position among [`Plan::budgets`].
+    pub pool: u32,
+    /// Whether each instance of the caller has a state of its own, numbered as the instances are; else all use state 0.
+    pub by_instance: bool,
 }
 
 /// A constant time limit and its place among [`Plan::timeouts`].

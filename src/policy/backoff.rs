@@ -121,26 +121,6 @@ impl Schedule {
         matches!(self.backoff, Backoff::Decorrelated { .. })
     }
 
-    /// The backoff as it was given.
-    pub fn backoff(&self) -> &Backoff {
-        &self.backoff
-    }
-
-    /// The jitter as it was given.
-    pub fn jitter(&self) -> &Jitter {
-        &self.jitter
-    }
-
-    /// The cap; [`Span::UNLIMITED`] for none.
-    pub fn cap(&self) -> Span {
-        self.cap
-    }
-
-    /// Where the cap applies.
-    pub fn cap_order(&self) -> CapOrder {
-        self.cap_order
-    }
-
     fn compute(&self, retry: u32) -> Span {
         let wait = match &self.backoff {
             Backoff::None => Span::ZERO,

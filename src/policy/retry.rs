@@ -26,6 +26,8 @@ pub struct Attempted {
     pub error: ErrorKind,
     /// What is left of the call's deadline; [`Span::UNLIMITED`] without one.
     pub remaining: Span,
+    /// Whether the call's retry budget, if it has one, grants a retry.
+    pub budget_grants: bool,
     /// The wait before this attempt, for policies whose waits depend on it.
     pub previous_wait: Span,
     /// Its key, for the draw of the wait.
@@ -43,7 +45,7 @@ pub enum Verdict {
 
 impl RetryPolicy {
     /// Decides about a failed attempt. The first of these that applies ends the call: the deadline has passed, the
-    /// error is not retryable, the attempts are exhausted, the wait and the shortest useful attempt do not fit into
+    /// error is not retryable, the attempts are exhausted, the budget refuses, the wait and the shortest useful attempt do not fit into
     /// what is left of the deadline.
     #[inline]
     pub fn decide(&self, failed: Attempted) -> Verdict {
@@ -53,8 +55,11 @@ impl RetryPolicy {
         if !self.retry_on.contains(failed.error) {
             return Verdict::Stop(StopReason::NotRetryable);
         }
-        if failed.attempt >= self.max_attempts {
+        if failed.attempt >= self.max_attempts && self.max_attempts != u32::MAX {
             return Verdict::Stop(StopReason::Exhausted);
+        }
+        if !failed.budget_grants {
+            return Verdict::Stop(StopReason::Budget);
         }
         let wait = self.schedule.wait(failed.attempt, failed.previous_wait, failed.key);
         if wait + self.min_attempt > failed.remaining {
@@ -80,7 +85,7 @@ mod tests {
     }
 
     fn failed(attempt: u32, error: ErrorKind, remaining: Span) -> Attempted {
-        Attempted { attempt, error, remaining, previous_wait: Span::ZERO, key: 0 }
+        Attempted { attempt, error, remaining, budget_grants: true, previous_wait: Span::ZERO, key: 0 }
     }
 
     #[test]

@@ -1,78 +1,163 @@
 //! The caller's side: attempts, timers, waits.
 
-use crate::dist::attempt_key;
+use crate::dist::{Purpose, attempt_key};
 use crate::failure::{ErrorKind, StopReason};
-use crate::plan::{CallId, Origin};
+use crate::plan::{Call, CallId, DeadlineRule, Origin};
 use crate::policy::{Attempted, Verdict};
 use crate::sim::agenda::Sequence;
-use crate::sim::frames::{CallFrame, NONE, WorkFrame};
+use crate::sim::frames::{CallFrame, Maker, NONE, Parent, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 use crate::time::{Instant, Span};
 
+/// How a call ended: with success, of which is told whether it is degraded, or with the error of its last attempt and why
+/// there was no other.
+pub(super) type CallEnd = Result<bool, (ErrorKind, StopReason)>;
+
 impl<T: Tap> Replica<'_, T> {
-    /// A call begins, made by the work `parent` or, with [`NONE`], by a client.
-    pub(super) fn begin_call(&mut self, call: CallId, parent: u32, key: u64) {
+    /// A call begins.
+    pub(super) fn begin_call(&mut self, call: CallId, parent: Parent, key: u64) {
         let frame = CallFrame { key, start: self.now, armed: Sequence::NONE, parent, call, attempt: 0, work: NONE };
         let index = self.calls.insert(frame);
+        if self.has_ends {
+            let end = self.end_of(index);
+            if end <= self.now {
+                return self.end_call(index, Err((ErrorKind::Deadline, StopReason::Deadline)));
+            }
+            self.arm_end(index, end);
+        }
         self.start_attempt(index);
+    }
+
+    /// The instant at which a call is over, whatever it is doing; [`Instant::LIMIT`] or later if never.
+    #[inline]
+    fn end_of(&self, index: u32) -> Instant {
+        let CallFrame { start, parent, call, .. } = self.calls[index];
+        let own = start + self.plan.calls[call.index()].total_timeout.after;
+        own.min(self.inherited_deadline(parent))
+    }
+
+    fn inherited_deadline(&self, parent: Parent) -> Instant {
+        let work = match parent.maker() {
+            Maker::Client(_) => return Instant::LIMIT,
+            Maker::Work(work) => work,
+            Maker::Fan(fan) => self.fans[fan].work,
+        };
+        self.deadlines.get(work as usize).copied().unwrap_or(Instant::LIMIT)
+    }
+
+    /// Arms the timer of a call's end: once, for all of its attempts.
+    fn arm_end(&mut self, index: u32, end: Instant) {
+        if self.end_timers.len() < self.calls.places() {
+            self.end_timers.resize(self.calls.places(), Sequence::NONE);
+        }
+        let total_timeout = self.plan.calls[self.calls[index].call.index()].total_timeout;
+        let timer = Kind::EndTimer.of(index);
+        self.end_timers[index as usize] = if end >= Instant::LIMIT {
+            Sequence::NONE
+        } else if end == self.now + total_timeout.after {
+            self.agenda.arm(total_timeout.id, timer)
+        } else {
+            self.agenda.arm_at(end, timer)
+        };
     }
 
     /// The next attempt of a call starts.
     pub(super) fn start_attempt(&mut self, index: u32) {
+        let plan = self.plan;
         let frame = &mut self.calls[index];
         // A call without a limit may get here more often than can be counted; from then on its attempts share a number.
         frame.attempt = frame.attempt.saturating_add(1);
-        let (id, attempt) = (frame.call, frame.attempt);
+        let (id, attempt, parent) = (frame.call, frame.attempt, frame.parent);
+        let call = &plan.calls[id.index()];
         let key = attempt_key(frame.key, attempt, 0);
-        let is_original = attempt == 1 && (frame.parent == NONE || self.works[frame.parent].is_original);
+        let is_original = attempt == 1
+            && match parent.maker() {
+                Maker::Client(_) => true,
+                Maker::Work(work) => self.works[work].is_original,
+                Maker::Fan(fan) => self.works[self.fans[fan].work].is_original,
+            };
+        let delay = if self.has_network { call.network.sample(key, Purpose::Request) } else { Span::ZERO };
+        let is_lost = self.has_network && delay > call.connect_timeout.after;
         let work = self.works.insert(WorkFrame {
             key,
             arrived: self.now,
             caller: index,
             call: id,
-            step: 0,
-            outstanding: 0,
+            service: call.target,
+            steps: 0,
+            unsettled: 0,
+            children: 0,
             is_original,
             is_retry: attempt > 1,
+            is_lost,
+            is_answered: false,
+            is_delivered: false,
+            is_degraded: false,
             error: None,
         });
+        let frame = &mut self.calls[index];
         frame.work = work;
+        frame.armed = Sequence::NONE;
         self.tap.note(self.now, Note::Sent { call: id, attempt, key });
         self.recorder.sent(id, attempt > 1, self.now);
-        self.agenda.schedule(Span::ZERO, Kind::Arrive.of(work));
-        self.arm_timer(index);
+        if is_lost {
+            self.recorder.lost(id);
+        } else {
+            self.agenda.schedule(delay, Kind::Arrive.of(work));
+        }
+        self.arm_attempt(index, call, is_lost);
+        if self.passes_deadlines {
+            self.pass_deadline(index, work, call);
+        }
     }
 
-    /// The caller waits until the earlier of the attempt's timeout and the end of the whole call.
+    /// Arms the attempt's timer, if it runs out before the call ends. An attempt that is lost has the time to connect.
     #[inline]
-    fn arm_timer(&mut self, index: u32) {
-        let frame = &mut self.calls[index];
-        let call = &self.plan.calls[frame.call.index()];
-        let left = call.total_timeout.after - self.now.since(frame.start).min(call.total_timeout.after);
-        let timer = Kind::Timer.of(index);
-        frame.armed = if call.timeout.after < left {
-            self.agenda.arm(call.timeout.id, timer)
-        } else if call.total_timeout.after == Span::UNLIMITED {
-            Sequence::NONE
-        } else if left == call.total_timeout.after {
-            self.agenda.arm(call.total_timeout.id, timer)
+    fn arm_attempt(&mut self, index: u32, call: &Call, is_lost: bool) {
+        let timeout = if is_lost && call.connect_timeout.after < call.timeout.after {
+            call.connect_timeout
         } else {
-            self.agenda.arm_at(self.now + left, timer)
+            call.timeout
+        };
+        let is_needed =
+            timeout.after < Span::UNLIMITED && (!self.has_ends || self.now + timeout.after < self.end_of(index));
+        self.calls[index].armed =
+            if is_needed { self.agenda.arm(timeout.id, Kind::Timer.of(index)) } else { Sequence::NONE };
+    }
+
+    /// Tells the work what it may know of the instant at which its caller will stop waiting.
+    fn pass_deadline(&mut self, index: u32, work: u32, call: &Call) {
+        if self.deadlines.len() < self.works.places() {
+            self.deadlines.resize(self.works.places(), Instant::LIMIT);
+        }
+        let until = self.end_of(index).min(self.now + call.timeout.after);
+        let less = |reserve: Span| Instant::from_ns(until.as_ns().saturating_sub(reserve.as_ns()));
+        self.deadlines[work as usize] = match call.deadline {
+            DeadlineRule::PassLess(reserve) if until < Instant::LIMIT => less(reserve),
+            DeadlineRule::PassLessShare(share) if until < Instant::LIMIT => {
+                less(Span::from_ns_f64(until.since(self.now).as_ns() as f64 * share))
+            }
+            _ => Instant::LIMIT,
         };
     }
 
-    /// What is left of a call's total timeout.
+    /// What is left of a call until its end; [`Span::UNLIMITED`] if that never comes.
     #[inline]
-    fn remaining(&self, call: CallId, start: Instant) -> Span {
-        let total = self.plan.calls[call.index()].total_timeout.after;
-        if total == Span::UNLIMITED { total } else { total - self.now.since(start).min(total) }
+    fn remaining(&self, index: u32) -> Span {
+        if !self.has_ends {
+            return Span::UNLIMITED;
+        }
+        let end = self.end_of(index);
+        if end >= Instant::LIMIT { Span::UNLIMITED } else { end.since(self.now) }
     }
 
     /// An answer reaches the caller, if there still is one.
     pub(super) fn answer(&mut self, work: u32) {
-        let WorkFrame { key, caller, call, error, .. } = self.works[work];
-        self.works.remove(work);
+        let frame = &mut self.works[work];
+        frame.is_delivered = true;
+        let WorkFrame { key, caller, call, error, is_degraded, .. } = *frame;
+        self.release_work(work);
         self.tap.note(self.now, Note::Answer { key, late: caller == NONE });
         if caller == NONE {
             self.recorder.answered_late(call);
@@ -81,18 +166,30 @@ impl<T: Tap> Replica<'_, T> {
         self.recorder.answered_in_time(call, error.is_none(), self.now);
         self.calls[caller].armed = Sequence::NONE;
         match error {
-            None => self.end_call(caller, Ok(())),
+            None => {
+                self.deposit(caller, call);
+                self.end_call(caller, Ok(is_degraded));
+            }
             Some(error) => self.fail_attempt(caller, key, error),
         }
     }
 
+    fn deposit(&mut self, index: u32, call: CallId) {
+        if let Some(used) = self.plan.calls[call.index()].budget {
+            let rule = &self.plan.budgets[used.pool as usize].rule;
+            let balance = self.budgets.balance(used, instance(self.calls[index].parent));
+            *balance = rule.after_success(*balance);
+        }
+    }
+
     /// The attempt under way has taken too long. Nobody tells the service: its work goes on.
-    pub(super) fn give_up(&mut self, index: u32) {
-        let CallFrame { call, start, work, .. } = self.calls[index];
-        let key = self.works[work].key;
+    pub(super) fn give_up(&mut self, index: u32, error: ErrorKind) {
+        let CallFrame { call, work, .. } = self.calls[index];
+        let WorkFrame { key, is_lost, .. } = self.works[work];
         self.works[work].caller = NONE;
-        let is_over = self.remaining(call, start) == Span::ZERO;
-        let error = if is_over { ErrorKind::Deadline } else { ErrorKind::Timeout };
+        if is_lost {
+            self.works.remove(work);
+        }
         self.tap.note(self.now, Note::TimedOut { key, error });
         self.recorder.timed_out(call, self.now);
         self.calls[index].armed = Sequence::NONE;
@@ -100,42 +197,73 @@ impl<T: Tap> Replica<'_, T> {
     }
 
     /// An attempt has failed: the policy decides.
+    #[inline(always)]
     fn fail_attempt(&mut self, index: u32, key: u64, error: ErrorKind) {
-        let CallFrame { call, start, attempt, .. } = self.calls[index];
+        let CallFrame { parent, call, attempt, .. } = self.calls[index];
         self.calls[index].work = NONE;
         let policy = self.plan.policy_of(call);
-        let remaining = self.remaining(call, start);
+        let remaining = self.remaining(index);
+        let budget = self.plan.calls[call.index()]
+            .budget
+            .map(|used| (&self.plan.budgets[used.pool as usize].rule, self.budgets.balance(used, instance(parent))));
+        let budget_grants = budget.as_ref().is_none_or(|(rule, balance)| rule.grants(**balance));
         let previous_wait = self.previous_waits.get(index as usize).copied().unwrap_or(Span::ZERO);
-        match policy.decide(Attempted { attempt, error, remaining, previous_wait, key }) {
+        match policy.decide(Attempted { attempt, error, remaining, budget_grants, previous_wait, key }) {
             Verdict::Retry(wait) => {
+                if let Some((rule, balance)) = budget {
+                    *balance = rule.after_retry(*balance);
+                }
                 self.tap.note(self.now, Note::Waiting { key, wait });
                 if policy.schedule.needs_previous() {
                     self.remember_wait(index, wait);
                 }
                 self.calls[index].armed = self.agenda.schedule(wait, Kind::Wake.of(index));
             }
+            // What ended it was its deadline, whatever the last attempt died of.
+            Verdict::Stop(StopReason::Deadline) => {
+                self.end_call(index, Err((ErrorKind::Deadline, StopReason::Deadline)));
+            }
             Verdict::Stop(reason) => self.end_call(index, Err((error, reason))),
         }
     }
 
     fn remember_wait(&mut self, index: u32, wait: Span) {
-        if self.previous_waits.len() <= index as usize {
+        if self.previous_waits.len() < self.calls.places() {
             self.previous_waits.resize(self.calls.places(), Span::ZERO);
         }
         self.previous_waits[index as usize] = wait;
     }
 
-    /// A call ends, and whoever made it goes on.
-    fn end_call(&mut self, index: u32, result: Result<(), (ErrorKind, StopReason)>) {
-        let CallFrame { key, start, parent, call, attempt, .. } = self.calls[index];
+    /// A call ends: its fallback begins in its place, or whoever made it goes on.
+    fn end_call(&mut self, index: u32, end: CallEnd) {
+        let CallFrame { key, start, parent, call: id, attempt, .. } = self.calls[index];
+        if let Some(timer) = self.end_timers.get_mut(index as usize) {
+            *timer = Sequence::NONE;
+        }
         self.calls.remove(index);
-        self.tap.note(self.now, Note::CallEnded { call, key: attempt_key(key, attempt, 0), result });
-        if matches!(result, Err((_, StopReason::Deadline))) {
-            self.recorder.deadline_stopped(call);
+        self.tap.note(
+            self.now,
+            Note::CallEnded { call: id, key: attempt_key(key, attempt, 0), result: end.map(|_degraded| ()) },
+        );
+        match end {
+            Err((_, StopReason::Deadline)) => self.recorder.deadline_stopped(id),
+            Err((_, StopReason::Budget)) => self.recorder.budget_refused(id, self.now),
+            _ => {}
         }
-        match self.plan.calls[call.index()].origin {
-            Origin::Group(group) => self.end_request(group, start, attempt, result),
-            Origin::Service(_) => self.call_of_work_ended(parent, result.map_err(|(error, _)| error)),
+        let call = &self.plan.calls[id.index()];
+        match (parent.maker(), call.origin) {
+            (Maker::Client(client), Origin::Group(group)) => self.end_request(group, client, (start, attempt), end),
+            (Maker::Work(work), _) => self.call_of_work_ended(work, id, end),
+            (Maker::Fan(fan), _) => self.call_of_fan_ended(fan, key, id, end),
+            (Maker::Client(_), Origin::Service(_)) => debug_assert!(false, "clients make the calls of their group"),
         }
+    }
+}
+
+/// The number of the instance that makes a call: each client is one, a service has one.
+fn instance(parent: Parent) -> u32 {
+    match parent.maker() {
+        Maker::Client(number) => number,
+        Maker::Work(_) | Maker::Fan(_) => 0,
     }
 }

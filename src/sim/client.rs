@@ -1,55 +1,80 @@
 //! Clients: where requests come from, and where they end.
 
-use crate::dist::{Purpose, call_key, draw, request_key};
+use crate::dist::{Purpose, call_key, client_key, draw, request_key};
 use crate::failure::{ErrorKind, StopReason};
-use crate::plan::{Arrivals, Group, GroupId};
-use crate::sim::frames::NONE;
+use crate::metrics::RequestEnd;
+use crate::plan::{Arrivals, GroupId};
+use crate::sim::frames::Parent;
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 use crate::time::Instant;
 
-/// The arrivals of a group still to come.
-#[derive(Debug)]
-pub(super) struct Source {
-    /// Requests begun so far.
-    begun: u64,
-    /// When the next one begins; none if there is none.
-    next: Option<Instant>,
-}
-
-impl Source {
-    pub(super) fn new(group: &Group) -> Self {
-        let Arrivals::Burst { at } = group.arrivals;
-        Self { begun: 0, next: Some(at) }
-    }
-
-    /// Moves on to the request after the one that begins now.
-    fn advance(&mut self, group: &Group) {
-        self.begun += 1;
-        let Arrivals::Burst { at } = group.arrivals;
-        self.next = (self.begun < u64::from(group.clients)).then_some(at);
-    }
-
-    pub(super) fn is_exhausted(&self) -> bool {
-        self.next.is_none()
-    }
-}
-
 impl<T: Tap> Replica<'_, T> {
-    /// The first arrival of a group, and each one after that.
-    pub(super) fn schedule_next_arrival(&mut self, group: GroupId) {
-        if let Some(at) = self.sources[group.index()].next {
-            self.agenda.schedule_at(at, Kind::Arrival.of(group.0));
+    /// Schedules the first arrivals of every group.
+    pub(super) fn schedule_first_arrivals(&mut self) {
+        let plan = self.plan;
+        for (id, group) in (0..).map(GroupId).zip(&plan.groups) {
+            match &group.arrivals {
+                Arrivals::Periodic { offset, .. } => {
+                    for client in 0..group.clients {
+                        let key = client_key(self.key, group.key, client);
+                        self.schedule_client(id, client, group.from + offset.sample(key, Purpose::Offset));
+                    }
+                }
+                Arrivals::Closed { .. } => {
+                    (0..group.clients).for_each(|client| self.schedule_client(id, client, group.from));
+                }
+                _ => self.schedule_next_open(id),
+            }
         }
     }
 
+    fn schedule_next_open(&mut self, id: GroupId) {
+        if let Some(at) = self.sources[id.index()].next_open(&self.plan.groups[id.index()]) {
+            self.schedule_arrival(at, Kind::Arrival, id.0);
+        }
+    }
+
+    /// Schedules the next arrival of a client, if the group's window still holds it.
+    fn schedule_client(&mut self, id: GroupId, client: u32, at: Instant) {
+        if at < self.plan.groups[id.index()].until {
+            self.schedule_arrival(at, Kind::ClientArrival, self.first_clients[id.index()] + client);
+        }
+    }
+
+    fn schedule_arrival(&mut self, at: Instant, kind: Kind, index: u32) {
+        self.arrivals_pending += 1;
+        self.agenda.schedule_at(at, kind.of(index));
+    }
+
+    /// The next request of an open group begins.
     pub(super) fn arrival(&mut self, id: GroupId) {
+        self.arrivals_pending -= 1;
+        let clients = u64::from(self.plan.groups[id.index()].clients);
+        let source = &mut self.sources[id.index()];
+        let (client, ordinal) = ((source.begun % clients) as u32, source.begun / clients);
+        source.begun += 1;
+        self.begin_request(id, client, ordinal);
+        self.schedule_next_open(id);
+    }
+
+    /// The next request of a client with a clock of its own begins.
+    pub(super) fn client_arrival(&mut self, index: u32) {
+        self.arrivals_pending -= 1;
+        let id = GroupId(self.first_clients.partition_point(|&first| first <= index) as u32 - 1);
+        let client = index - self.first_clients[id.index()];
+        let begun = &mut self.sources[id.index()].begun_by[client as usize];
+        let ordinal = *begun;
+        *begun += 1;
+        self.begin_request(id, client, ordinal);
+        if let Arrivals::Periodic { every, .. } = self.plan.groups[id.index()].arrivals {
+            self.schedule_client(id, client, self.now + every);
+        }
+    }
+
+    fn begin_request(&mut self, id: GroupId, client: u32, ordinal: u64) {
         let plan = self.plan;
         let group = &plan.groups[id.index()];
-        let source = &mut self.sources[id.index()];
-        let clients = u64::from(group.clients);
-        let (client, ordinal) = ((source.begun % clients) as u32, source.begun / clients);
-        source.advance(group);
         self.tap.note(self.now, Note::RequestBegan { group: id, client, ordinal });
         self.recorder.request_began(id, self.now);
         let key = request_key(self.key, group.key, client, ordinal);
@@ -61,17 +86,25 @@ impl<T: Tap> Replica<'_, T> {
                 choices[choices.partition_point(|&(bound, _)| bound < drawn)].1
             }
         };
-        self.begin_call(choice, NONE, call_key(key, plan.calls[choice.index()].key, 0));
-        self.schedule_next_arrival(id);
+        self.begin_call(choice, Parent::client(client), call_key(key, plan.calls[choice.index()].key, 0));
     }
 
+    /// A client's request ends with its call, which began at `start` and made `attempts` attempts.
     pub(super) fn end_request(
         &mut self,
-        group: GroupId,
-        start: Instant,
-        attempts: u32,
-        result: Result<(), (ErrorKind, StopReason)>,
+        id: GroupId,
+        client: u32,
+        (start, attempts): (Instant, u32),
+        result: Result<bool, (ErrorKind, StopReason)>,
     ) {
-        self.recorder.request_ended(group, start, attempts, result, self.now);
+        self.recorder.request_ended(id, RequestEnd { start, attempts, result }, self.now);
+        let group = &self.plan.groups[id.index()];
+        if let Arrivals::Closed { think, requests } = &group.arrivals {
+            let begun = self.sources[id.index()].begun_by[client as usize];
+            if begun < *requests {
+                let key = request_key(self.key, group.key, client, begun - 1);
+                self.schedule_client(id, client, self.now + think.sample(key, Purpose::Think));
+            }
+        }
     }
 }

@@ -27,16 +27,15 @@ impl<T: Tap> Replica<'_, T> {
         }
     }
 
-    pub(super) fn fault_begins(&mut self, id: FaultId) {
+    /// A window of a fault begins or ends.
+    pub(super) fn fault_transition(&mut self, begins: bool, id: FaultId) {
         for target in &self.plan.faults[id.index()].targets {
             let active = &mut self.active_faults[target.index()];
-            active.insert(active.partition_point(|&other| other < id), id);
-        }
-    }
-
-    pub(super) fn fault_ends(&mut self, id: FaultId) {
-        for target in &self.plan.faults[id.index()].targets {
-            self.active_faults[target.index()].retain(|&other| other != id);
+            if begins {
+                active.insert(active.partition_point(|&other| other < id), id);
+            } else {
+                active.retain(|&other| other != id);
+            }
         }
     }
 
@@ -49,7 +48,8 @@ impl<T: Tap> Replica<'_, T> {
                 Effect::Refuse => return Strike::Refused,
                 Effect::Fail { probability, error, delay } => {
                     let own_key = mix(key, fault.key);
-                    if happens(draw(own_key, Purpose::Fault), *probability) {
+                    // What is certain needs no draw.
+                    if *probability == u64::MAX || happens(draw(own_key, Purpose::Fault), *probability) {
                         let delay = (!delay.is_zero()).then(|| delay.sample(own_key, Purpose::FaultDelay));
                         return Strike::Fails { error: *error, delay };
                     }

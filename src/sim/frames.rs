@@ -1,12 +1,60 @@
 //! The state of what is in progress: calls on the caller's side, work on the callee's.
 
 use crate::failure::ErrorKind;
-use crate::plan::CallId;
+use crate::plan::{CallId, ServiceId};
 use crate::sim::agenda::Sequence;
 use crate::time::Instant;
 
 /// "No frame": the caller has given up, or no attempt is under way.
 pub const NONE: u32 = u32::MAX;
+
+/// Who made a call, in 32 bits: a client, by its number; work of a service, by its frame; or a fan of calls that work
+/// has spread, by its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parent(u32);
+
+/// A [`Parent`], taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Maker {
+    /// A client of the group that the call belongs to.
+    Client(u32),
+    /// Work.
+    Work(u32),
+    /// A fan.
+    Fan(u32),
+}
+
+impl Parent {
+    const INDEX: u32 = (1 << 28) - 1;
+    const WORK: u32 = 1 << 28;
+    const FAN: u32 = 2 << 28;
+
+    /// A client, by its number in its group.
+    pub const fn client(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// Work.
+    pub const fn work(index: u32) -> Self {
+        Self(Self::WORK | index)
+    }
+
+    /// A fan.
+    pub const fn fan(index: u32) -> Self {
+        Self(Self::FAN | index)
+    }
+
+    /// Which of the three it is.
+    #[inline]
+    pub const fn maker(self) -> Maker {
+        let index = self.0 & Self::INDEX;
+        match self.0 & !Self::INDEX {
+            Self::WORK => Maker::Work(index),
+            Self::FAN => Maker::Fan(index),
+            _ => Maker::Client(index),
+        }
+    }
+}
 
 /// A call in progress: the caller's side, over all of its attempts and waits.
 #[derive(Debug)]
@@ -15,10 +63,10 @@ pub struct CallFrame {
     pub key: u64,
     /// When it began.
     pub start: Instant,
-    /// The timer or the wake-up that it waits for; any other is stale.
+    /// The timer of its attempt, or the end of its wait; any other is stale.
     pub armed: Sequence,
-    /// The work that makes it; for a client's call nothing.
-    pub parent: u32,
+    /// Who made it.
+    pub parent: Parent,
     /// Which call of the plan.
     pub call: CallId,
     /// Attempts made so far.
@@ -28,6 +76,8 @@ pub struct CallFrame {
 }
 
 /// An attempt on its way to a service, at it, or on its way back.
+///
+/// The frame is kept until its answer has reached the caller and the last call made by it has ended, whichever is later.
 #[derive(Debug)]
 pub struct WorkFrame {
     /// Its key.
@@ -38,14 +88,45 @@ pub struct WorkFrame {
     pub caller: u32,
     /// Which call of the plan it is an attempt of.
     pub call: CallId,
-    /// The step of its service's calls that runs.
-    pub step: u32,
-    /// Calls of that step that have not ended.
-    pub outstanding: u16,
+    /// The service that it is sent to: the target of the call.
+    pub service: ServiceId,
+    /// Steps begun so far.
+    pub steps: u32,
+    /// Calls of the step that runs which have not settled.
+    pub unsettled: u32,
+    /// Calls and fans made by it that have not ended.
+    pub children: u32,
     /// Whether every attempt on the way to it was the first.
     pub is_original: bool,
     /// Whether it is a retry of its own call.
     pub is_retry: bool,
+    /// Whether it will never arrive.
+    pub is_lost: bool,
+    /// Whether the service is done with it.
+    pub is_answered: bool,
+    /// Whether the answer has reached the caller, in time or late.
+    pub is_delivered: bool,
+    /// Whether an optional call beneath it failed.
+    pub is_degraded: bool,
     /// The error to answer with; none for success.
     pub error: Option<ErrorKind>,
+}
+
+/// A call of a step that is more than one call: copies, or a call and its fallback.
+#[derive(Debug)]
+pub struct Fan {
+    /// The work that made it.
+    pub work: u32,
+    /// Which call of the plan its copies are; fallbacks stand in for them.
+    pub call: CallId,
+    /// Copies that have succeeded.
+    pub succeeded: u32,
+    /// Copies that have failed.
+    pub failed: u32,
+    /// Copies, or the fallbacks in their place, that have not ended; one more while copies begin, so that the frame lasts.
+    pub live: u32,
+    /// Whether copies are still to begin.
+    pub is_beginning: bool,
+    /// Whether nobody waits for it any more.
+    pub is_settled: bool,
 }

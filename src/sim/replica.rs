@@ -1,11 +1,15 @@
 //! One replica: its state and its main loop. What happens is in the neighbours, by place: client, call, service, fault.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::dist::replica_key;
-use crate::metrics::{End, Limit, Outcome, Recorder};
-use crate::plan::{FaultId, GroupId, Plan};
-use crate::sim::agenda::{Agenda, Event};
-use crate::sim::client::Source;
-use crate::sim::frames::{CallFrame, WorkFrame};
+use crate::failure::ErrorKind;
+use crate::metrics::{End, Limit, Outcome, Recorder, RunEnd};
+use crate::plan::{DeadlineRule, FaultId, GroupId, Plan};
+use crate::sim::agenda::{Agenda, Event, Sequence};
+use crate::sim::arrivals::Source;
+use crate::sim::budget::Budgets;
+use crate::sim::frames::{CallFrame, Fan, WorkFrame};
 use crate::sim::slab::Slab;
 use crate::sim::tap::Tap;
 use crate::time::{Instant, Span};
@@ -14,8 +18,10 @@ use crate::time::{Instant, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Kind {
-    /// The next request of a client group begins (group).
+    /// The next request of an open client group begins (group).
     Arrival,
+    /// The next request of a client with a clock of its own begins (client, numbered through all groups).
+    ClientArrival,
     /// An attempt reaches its service (work).
     Arrive,
     /// The service time, or the delay of an error, is over (work).
@@ -26,6 +32,8 @@ pub(super) enum Kind {
     Wake,
     /// An attempt has taken too long (call).
     Timer,
+    /// A call is over, whatever it is doing (call).
+    EndTimer,
     /// A window of a fault begins (fault).
     FaultBegins,
     /// It ends (fault).
@@ -33,25 +41,41 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
-        Self::Arrival,
-        Self::Arrive,
-        Self::Served,
-        Self::Answer,
-        Self::Wake,
-        Self::Timer,
-        Self::FaultBegins,
-        Self::FaultEnds,
-    ];
-
+    /// The event of this kind that happens to the thing with this index.
     #[inline]
     pub(super) fn of(self, index: u32) -> Event {
         Event::new(self as u8, index)
     }
+
+    /// Whether the event is a fault transition: nothing that is counted happens then.
+    #[inline]
+    fn is_fault_transition(event: Event) -> bool {
+        event.kind() >= Self::FaultBegins as u8
+    }
 }
 
-/// Events at one instant before the run is taken to go nowhere.
-const INSTANT_LIMIT: u64 = 1_000_000_000;
+/// Where a run is ended although the simulated system would go on.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds<'s> {
+    /// Frames of one kind (calls, pieces of work, fans) at once; at most what the index of an event can name.
+    pub frames: usize,
+    /// Events at one instant before the run is taken to go nowhere.
+    pub events_at_once: u64,
+    /// Set from outside when nobody waits for the result any more.
+    pub stop: &'s AtomicBool,
+}
+
+impl Default for Bounds<'static> {
+    fn default() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Self { frames: Slab::<WorkFrame>::LIMIT, events_at_once: 1_000_000_000, stop: &NEVER }
+    }
+}
+
+/// How many events pass between two looks at the bounds; a power of two.
+const BOUNDS_INTERVAL: u64 = 1 << 6;
+/// How many events pass between two looks at [`Bounds::stop`]; a power of two.
+const STOP_INTERVAL: u64 = 1 << 20;
 
 /// One run of a plan. Single-threaded; owns all of its state.
 pub(super) struct Replica<'p, T> {
@@ -61,9 +85,25 @@ pub(super) struct Replica<'p, T> {
     pub(super) now: Instant,
     pub(super) calls: Slab<CallFrame>,
     pub(super) works: Slab<WorkFrame>,
+    pub(super) fans: Slab<Fan>,
+    /// Whether calls may have an end: a total timeout, or a deadline that was passed on to them.
+    pub(super) has_ends: bool,
+    /// By call frame: the timer of its end. Empty unless calls have one.
+    pub(super) end_timers: Vec<Sequence>,
+    /// Whether anything spends time on the network, or may be lost there.
+    pub(super) has_network: bool,
+    /// Whether any call passes its deadline on.
+    pub(super) passes_deadlines: bool,
+    /// By work frame: the deadline that it was told. Empty unless any is.
+    pub(super) deadlines: Vec<Instant>,
     /// The wait before the current attempt, by call frame; empty unless a policy needs it.
     pub(super) previous_waits: Vec<Span>,
     pub(super) sources: Vec<Source>,
+    /// By group: the number of its first client, counted through the groups whose clients have clocks of their own.
+    pub(super) first_clients: Vec<u32>,
+    /// Arrivals that are scheduled and will happen.
+    pub(super) arrivals_pending: u64,
+    pub(super) budgets: Budgets,
     /// By service: the faults that are active there, in file order.
     pub(super) active_faults: Vec<Vec<FaultId>>,
     pub(super) recorder: Recorder<'p>,
@@ -74,6 +114,14 @@ pub(super) struct Replica<'p, T> {
 impl<'p, T: Tap> Replica<'p, T> {
     pub(super) fn new(plan: &'p Plan, seed: u64, number: u32, tap: &'p mut T) -> Self {
         let until = plan.horizon.unwrap_or(Instant::LIMIT);
+        let key = replica_key(seed, number);
+        let passes_deadlines = plan.calls.iter().any(|call| call.deadline != DeadlineRule::Keep);
+        let has_ends = passes_deadlines || plan.calls.iter().any(|call| call.total_timeout.after < Span::UNLIMITED);
+        let first_clients = plan.groups.iter().scan(0, |next, group| {
+            let first = *next;
+            *next += group.clients;
+            Some(first)
+        });
         Self {
             plan,
             tap,
@@ -81,81 +129,130 @@ impl<'p, T: Tap> Replica<'p, T> {
             now: Instant::ZERO,
             calls: Slab::new(),
             works: Slab::new(),
+            fans: Slab::new(),
+            has_ends,
+            end_timers: Vec::new(),
+            has_network: plan.calls.iter().any(|call| !call.network.is_zero()),
+            passes_deadlines,
+            deadlines: Vec::new(),
             previous_waits: Vec::new(),
-            sources: plan.groups.iter().map(Source::new).collect(),
+            sources: plan.groups.iter().map(|group| Source::new(group, key)).collect(),
+            first_clients: first_clients.collect(),
+            arrivals_pending: 0,
+            budgets: Budgets::new(plan),
             active_faults: vec![Vec::new(); plan.services.len()],
             recorder: Recorder::new(plan),
-            key: replica_key(seed, number),
+            key,
             number,
         }
     }
 
     /// Runs to the end.
-    pub(super) fn run(mut self) -> Outcome {
-        self.schedule_faults();
-        for group in 0..self.plan.groups.len() as u32 {
-            self.schedule_next_arrival(GroupId(group));
+    pub(super) fn run(mut self, bounds: Bounds) -> Outcome {
+        if bounds.stop.load(Ordering::Relaxed) {
+            let run = RunEnd { replica: self.number, end: Instant::ZERO, ended: End::Interrupted, events: 0 };
+            return self.recorder.finish(run, vec![None; self.plan.calls.len()], None);
         }
-        let (mut events, mut events_before_now) = (0, 0);
+        self.schedule_faults();
+        self.schedule_first_arrivals();
+        let (mut events, mut events_before_now) = (0_u64, 0_u64);
         // The last instant at which anything but a fault transition happened.
         let mut last = Instant::ZERO;
-        let mut limit = None;
-        // Every event adds at most the calls of one step, and an attempt for each.
-        let room = Slab::<WorkFrame>::LIMIT - self.plan.step_calls.len() - 1;
-        while let Some((event, _)) = self.agenda.pop(|event, sequence| self.calls[event.index()].armed == sequence) {
+        let (mut limit, mut interrupted) = (None, false);
+        let room = bounds.frames.saturating_sub(BOUNDS_INTERVAL as usize * self.most_frames_per_event());
+        while let Some((event, _)) = self.agenda.pop(|event, sequence| {
+            let index = event.index();
+            if event.kind() == Kind::Timer as u8 {
+                self.calls[index].armed == sequence
+            } else {
+                self.end_timers[index as usize] == sequence
+            }
+        }) {
             let now = self.agenda.now();
             if now != self.now {
                 self.now = now;
                 events_before_now = events;
             }
-            self.recorder.advance(now);
             events += 1;
-            let kind = Kind::ALL[event.kind() as usize];
-            match kind {
-                Kind::Arrival => self.arrival(GroupId(event.index())),
-                Kind::Arrive => self.arrive(event.index()),
-                Kind::Served => self.served(event.index()),
-                Kind::Answer => self.answer(event.index()),
-                Kind::Wake => self.start_attempt(event.index()),
-                Kind::Timer => self.give_up(event.index()),
-                Kind::FaultBegins => self.fault_begins(FaultId(event.index())),
-                Kind::FaultEnds => self.fault_ends(FaultId(event.index())),
-            }
-            if matches!(kind, Kind::FaultBegins | Kind::FaultEnds) {
+            if Kind::is_fault_transition(event) {
                 if self.plan.horizon.is_none() && self.is_drained() {
                     // It comes after the end and is no event of the run.
                     events -= 1;
                     break;
                 }
-            } else {
-                last = now;
+                // The recorder need not know, and its clock may stay behind.
+                self.fault_transition(event.kind() == Kind::FaultBegins as u8, FaultId(event.index()));
+                continue;
             }
-            limit = if events - events_before_now > INSTANT_LIMIT {
-                Some(Limit::Instant)
-            } else if self.calls.places() > room || self.works.places() > room {
-                Some(Limit::Frames)
-            } else if self.agenda.exhausted() {
-                Some(Limit::Events)
-            } else if self.recorder.is_overfull() {
-                Some(Limit::Buckets)
-            } else {
-                None
-            };
-            if limit.is_some() {
-                break;
+            last = now;
+            self.recorder.advance(now);
+            self.happen(event);
+            if events.is_multiple_of(BOUNDS_INTERVAL) {
+                limit = self.limit_reached(events - events_before_now, room, bounds);
+                interrupted = events.is_multiple_of(STOP_INTERVAL) && bounds.stop.load(Ordering::Relaxed);
+                if limit.is_some() || interrupted {
+                    break;
+                }
             }
         }
         let (end, ended) = match (limit, self.plan.horizon) {
             (Some(limit), _) => (self.now, End::Limit(limit)),
+            _ if interrupted => (self.now, End::Interrupted),
             (None, Some(horizon)) => (horizon, End::Horizon),
             (None, None) if self.is_drained() => (last, End::Drained),
             (None, None) => (last, End::Limit(Limit::VirtualTime)),
         };
-        self.recorder.finish(self.number, end, ended, events)
+        let (tokens_left, all_tokens_left) = self.budgets.left(self.plan);
+        self.recorder.finish(RunEnd { replica: self.number, end, ended, events }, tokens_left, all_tokens_left)
+    }
+
+    #[inline(always)]
+    fn happen(&mut self, event: Event) {
+        const ARRIVAL: u8 = Kind::Arrival as u8;
+        const CLIENT_ARRIVAL: u8 = Kind::ClientArrival as u8;
+        const ARRIVE: u8 = Kind::Arrive as u8;
+        const SERVED: u8 = Kind::Served as u8;
+        const ANSWER: u8 = Kind::Answer as u8;
+        const WAKE: u8 = Kind::Wake as u8;
+        const TIMER: u8 = Kind::Timer as u8;
+        const END_TIMER: u8 = Kind::EndTimer as u8;
+        let index = event.index();
+        match event.kind() {
+            ARRIVAL => self.arrival(GroupId(index)),
+            CLIENT_ARRIVAL => self.client_arrival(index),
+            ARRIVE => self.arrive(index),
+            SERVED => self.served(index),
+            ANSWER => self.answer(index),
+            WAKE => self.start_attempt(index),
+            TIMER => self.give_up(index, ErrorKind::Timeout),
+            END_TIMER => self.give_up(index, ErrorKind::Deadline),
+            other => debug_assert!(false, "no event has the kind {other}"),
+        }
+    }
+
+    #[cold]
+    fn limit_reached(&self, events_now: u64, room: usize, bounds: Bounds) -> Option<Limit> {
+        if events_now > bounds.events_at_once {
+            Some(Limit::Instant)
+        } else if self.calls.places().max(self.works.places()).max(self.fans.places()) > room {
+            Some(Limit::Frames)
+        } else if self.agenda.exhausted() {
+            Some(Limit::Events)
+        } else if self.recorder.is_overfull() {
+            Some(Limit::Buckets)
+        } else {
+            None
+        }
+    }
+
+    /// The most frames of one kind that one event may add: all calls of a step with all their copies. Steps whose calls are
+    /// not made follow each other within one event, so that all steps count.
+    fn most_frames_per_event(&self) -> usize {
+        1 + self.plan.step_calls.iter().map(|call| self.plan.calls[call.index()].copies as usize).sum::<usize>()
     }
 
     /// Whether no request will come and nothing is in progress.
     fn is_drained(&self) -> bool {
-        self.calls.in_use() == 0 && self.works.in_use() == 0 && self.sources.iter().all(Source::is_exhausted)
+        self.calls.in_use() == 0 && self.works.in_use() == 0 && self.arrivals_pending == 0
     }
 }

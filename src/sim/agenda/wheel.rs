@@ -31,6 +31,8 @@ pub(super) struct Wheel {
     origin_ns: u64,
     /// The end of the window: entries before it belong there, all others into the slots.
     end_ns: u64,
+    /// No entry in the slots is earlier.
+    slots_from_ns: u64,
     /// Sorted, the earliest in front.
     window: VecDeque<Entry>,
     slots: Slots,
@@ -38,7 +40,13 @@ pub(super) struct Wheel {
 
 impl Wheel {
     pub fn new() -> Self {
-        Self { origin_ns: 0, end_ns: 0, window: VecDeque::with_capacity(2 * MANY), slots: Slots::new() }
+        Self {
+            origin_ns: 0,
+            end_ns: 0,
+            slots_from_ns: u64::MAX,
+            window: VecDeque::with_capacity(2 * MANY),
+            slots: Slots::new(),
+        }
     }
 
     /// Takes an entry, not before the clock.
@@ -47,6 +55,7 @@ impl Wheel {
         if entry.at_ns() < self.end_ns {
             self.insert_into_window(entry);
         } else {
+            self.slots_from_ns = self.slots_from_ns.min(entry.at_ns());
             self.slots.push(place(self.origin_ns, entry), entry);
         }
     }
@@ -63,10 +72,13 @@ impl Wheel {
     }
 
     /// Whether it takes one look to see that all entries come after `other`: those of the window come before those of
-    /// the slots.
+    /// the slots, and these are not earlier than is known.
     #[inline]
     pub fn is_surely_after(&self, other: Entry) -> bool {
-        self.window.front().is_some_and(|&first| first > other)
+        match self.window.front() {
+            Some(&first) => first > other,
+            None => self.slots_from_ns > other.at_ns(),
+        }
     }
 
     /// Removes what [`Wheel::first`] has returned.
@@ -88,6 +100,7 @@ impl Wheel {
             let shift = slot.level * DIGIT_BITS;
             let above = self.origin_ns >> (shift + DIGIT_BITS) << (shift + DIGIT_BITS);
             let start_ns = above | u64::from(slot.digit) << shift;
+            self.slots_from_ns = start_ns;
             if start_ns > limit_ns {
                 return;
             }
@@ -97,6 +110,7 @@ impl Wheel {
                 self.slots.drain_into(slot, &mut self.window);
                 self.window.make_contiguous().sort_unstable();
                 self.end_ns = start_ns + (1 << shift);
+                self.slots_from_ns = self.end_ns;
                 return;
             }
             self.slots.spread(slot, |entry| place(start_ns, entry));
@@ -118,6 +132,7 @@ impl Wheel {
     #[cold]
     fn spread_window(&mut self) {
         self.end_ns = self.origin_ns;
+        self.slots_from_ns = self.origin_ns;
         for entry in self.window.drain(..) {
             self.slots.push(place(self.origin_ns, entry), entry);
         }

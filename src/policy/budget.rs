@@ -1,0 +1,95 @@
+//! Retry budgets: how many retries a client may send, whatever its policy would like.
+
+/// Tokens are counted in millionths, so that deposits such as 0.1 add up exactly.
+pub const MICRO: u64 = 1_000_000;
+
+/// A bucket of tokens: each success puts some in, each retry takes some out. All amounts in millionths of a token.
+///
+/// Refused is a retry that finds fewer than `floor` tokens or fewer than its `cost`. The first rule is that of
+/// deposit buckets which keep a reserve, the second keeps the balance from becoming negative.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenBucket {
+    /// The most it holds.
+    pub max: u64,
+    /// What it holds at the start; at most `max`.
+    pub initial: u64,
+    /// What each success adds, a retry's too.
+    pub per_success: u64,
+    /// What each retry takes.
+    pub cost: u64,
+    /// A retry is refused below this balance.
+    pub floor: u64,
+}
+
+impl TokenBucket {
+    /// The balance after a success.
+    #[inline]
+    #[must_use]
+    pub fn after_success(&self, balance: u64) -> u64 {
+        balance.saturating_add(self.per_success).min(self.max)
+    }
+
+    /// Whether a retry is granted. Asking costs nothing.
+    #[inline]
+    pub fn grants(&self, balance: u64) -> bool {
+        balance >= self.floor.max(self.cost)
+    }
+
+    /// The balance after a granted retry.
+    #[inline]
+    #[must_use]
+    pub fn after_retry(&self, balance: u64) -> u64 {
+        balance - self.cost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bucket(max: u64, initial: u64, per_success_micro: u64, cost: u64, floor: u64) -> TokenBucket {
+        TokenBucket {
+            max: max * MICRO,
+            initial: initial * MICRO,
+            per_success: per_success_micro,
+            cost: cost * MICRO,
+            floor: floor * MICRO,
+        }
+    }
+
+    fn grants_in_a_row(bucket: &TokenBucket) -> u32 {
+        let (mut balance, mut granted) = (bucket.initial, 0);
+        while bucket.grants(balance) {
+            balance = bucket.after_retry(balance);
+            granted += 1;
+        }
+        granted
+    }
+
+    /// Max 10, +0.1 per success, 1 per retry: ten retries against a dead server, and one more after ten successes.
+    #[test]
+    fn a_success_buys_a_tenth_of_a_retry() {
+        let bucket = bucket(10, 10, 100_000, 1, 1);
+        assert_eq!(grants_in_a_row(&bucket), 10);
+        let mut balance = 0;
+        for success in 1..=10 {
+            assert!(!bucket.grants(balance), "after {} successes", success - 1);
+            balance = bucket.after_success(balance);
+        }
+        assert!(bucket.grants(balance));
+    }
+
+    /// A deposit bucket of 100 that starts with 50 and pays 5 per retry: ten retries in all from cold.
+    #[test]
+    fn a_deposit_bucket_grants_ten_from_cold() {
+        assert_eq!(grants_in_a_row(&bucket(100, 50, MICRO, 5, 5)), 10);
+    }
+
+    #[test]
+    fn the_balance_stays_between_zero_and_the_maximum() {
+        let bucket = bucket(10, 10, 3 * MICRO, 4, 1);
+        assert_eq!(bucket.after_success(10 * MICRO), 10 * MICRO);
+        assert!(!bucket.grants(3 * MICRO), "a retry that costs 4 is not granted with 3");
+        assert_eq!(bucket.after_retry(4 * MICRO), 0);
+    }
+}

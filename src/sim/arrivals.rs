@@ -1,0 +1,67 @@
+//! When requests begin: one stream for an open group, a clock for each client of a periodic or closed one.
+
+use crate::dist::UnitPoisson;
+use crate::plan::{Arrivals, Group};
+use crate::time::Instant;
+
+/// What a group has begun so far, and what decides about the rest.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// Requests begun by the group.
+    pub begun: u64,
+    points: Points,
+    /// Requests begun by each client, where clients have clocks of their own.
+    pub begun_by: Vec<u64>,
+}
+
+/// The state of an open group's stream.
+#[derive(Debug)]
+enum Points {
+    /// A position says it all: that of the request, or of the row of a trace.
+    Counted(u64),
+    /// Boxed because it is large and there is one per group.
+    Poisson(Box<UnitPoisson>),
+    /// The clients have clocks of their own.
+    ByClient,
+}
+
+impl Source {
+    pub fn new(group: &Group, replica_key: u64) -> Self {
+        let points = match group.arrivals {
+            Arrivals::Burst { .. } | Arrivals::Constant { .. } | Arrivals::Trace(_) => Points::Counted(0),
+            Arrivals::Poisson(_) => Points::Poisson(Box::new(UnitPoisson::new(replica_key, group.key))),
+            Arrivals::Periodic { .. } | Arrivals::Closed { .. } => Points::ByClient,
+        };
+        let clocks = if matches!(points, Points::ByClient) { group.clients as usize } else { 0 };
+        Self { begun: 0, points, begun_by: vec![0; clocks] }
+    }
+
+    /// When the next request of an open group begins; none if there is none.
+    pub fn next_open(&mut self, group: &Group) -> Option<Instant> {
+        loop {
+            let at = match (&mut self.points, &group.arrivals) {
+                (Points::Counted(n), Arrivals::Burst { at }) => {
+                    *n += 1;
+                    (*n <= u64::from(group.clients)).then_some(*at)
+                }
+                (Points::Counted(n), Arrivals::Constant { rate }) => {
+                    *n += 1;
+                    // Rounded from the exact quotient, so that no error adds up; the cast saturates.
+                    let after = (*n as f64 / rate * 1e9).round() as u64;
+                    Some(Instant::from_ns(group.from.as_ns().saturating_add(after)))
+                }
+                (Points::Counted(n), Arrivals::Trace(instants)) => {
+                    *n += 1;
+                    instants.get(*n as usize - 1).copied()
+                }
+                (Points::Poisson(process), Arrivals::Poisson(profile)) => profile.instant_of(process.next_point()),
+                _ => None,
+            };
+            match at {
+                Some(at) if at < group.from => {}
+                Some(at) if at < group.until => return Some(at),
+                _ => return None,
+            }
+        }
+    }
+}
