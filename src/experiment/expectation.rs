@@ -16,10 +16,32 @@ pub struct Expectation {
     pub scope: Scope,
     /// The metric's name.
     pub metric: &'static str,
+    /// Over what it is measured.
+    pub windows: Windows,
     /// Which figure over the replicas.
     pub statistic: Statistic,
     /// What must hold.
     pub condition: Condition,
+}
+
+/// Over what a metric is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Windows {
+    /// The whole run.
+    Whole,
+    /// Each of these, at least one; what must hold must hold in all of them.
+    Each(Vec<Window>),
+}
+
+/// A window of the run, `[from_s, until_s)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    /// Its position in [`Plan::windows`](crate::plan::Plan::windows); the same in the plan of every variant.
+    pub position: u32,
+    /// Its start, in seconds.
+    pub from_s: f64,
+    /// Its end, in seconds.
+    pub until_s: f64,
 }
 
 /// What a metric is about.
@@ -116,11 +138,26 @@ impl Condition {
                     Tolerance::Relative(share) => share * value.abs(),
                     Tolerance::Absolute(distance) => distance,
                 };
-                (actual - value).abs() <= slack
+                // Decimal bounds are not binary fractions: 0.4 is not quite within 0.1 of 0.3. A rounding error of the
+                // two operands does not decide.
+                let rounding = if slack > 0.0 { 2.0 * f64::EPSILON * value.abs().max(actual.abs()) } else { 0.0 };
+                (actual - value).abs() <= slack + rounding
             }
             Self::AtMost(bound) => actual <= bound,
             Self::AtLeast(bound) => actual >= bound,
             Self::Between(low, high) => (low..=high).contains(&actual),
+        }
+    }
+}
+
+impl Condition {
+    /// How far `actual` is from what is expected, to compare figures by: the larger, the worse.
+    pub fn strain(self, actual: f64) -> f64 {
+        match self {
+            Self::Equals { value, .. } => (actual - value).abs(),
+            Self::AtMost(bound) => actual - bound,
+            Self::AtLeast(bound) => bound - actual,
+            Self::Between(low, high) => (low - actual).max(actual - high),
         }
     }
 }
@@ -158,6 +195,9 @@ pub struct Verdict {
     pub condition: String,
     /// What came out; none where the metric is undefined in a judged replica.
     pub actual: Option<f64>,
+    /// In how many of the judged replicas the metric is undefined.
+    #[serde(skip)]
+    pub undefined: u32,
     /// Whether the expectation was met.
     pub passed: bool,
     /// Start of the window that was judged, in seconds; none for the whole run.
@@ -165,11 +205,14 @@ pub struct Verdict {
     /// Its end; `to` in `summary.json`.
     #[serde(rename = "to")]
     pub until: Option<f64>,
+    /// The 95 % interval, where the figure is a mean.
+    pub ci95: Option<[f64; 2]>,
 }
 
 impl Expectation {
-    /// Judges a figure over `replicas` replicas. A metric that is undefined in any of them fails.
-    pub fn judge(&self, variant: &str, stat: &Stat, replicas: u32) -> Verdict {
+    /// Judges a figure over `replicas` replicas, measured in a window or in the whole run. A metric that is undefined in any of
+    /// them fails; so does one without replicas.
+    pub fn judge(&self, variant: &str, window: Option<&Window>, stat: &Stat, replicas: u32) -> Verdict {
         let defined = stat.n == replicas;
         let actual = self.statistic.of(stat).filter(|_| defined);
         Verdict {
@@ -180,9 +223,11 @@ impl Expectation {
             statistic: self.statistic.name(),
             condition: self.condition.to_string(),
             actual,
+            undefined: replicas - stat.n,
             passed: actual.is_some_and(|actual| self.condition.holds(actual)),
-            from: None,
-            until: None,
+            ci95: stat.ci95.filter(|_| defined && self.statistic == Statistic::Mean),
+            from: window.map(|window| window.from_s),
+            until: window.map(|window| window.until_s),
         }
     }
 }
@@ -198,6 +243,8 @@ mod tests {
         assert!(equals(Tolerance::Exact).holds(27.0) && !equals(Tolerance::Exact).holds(27.000_000_1));
         assert!(equals(Tolerance::Absolute(1.0)).holds(28.0) && !equals(Tolerance::Absolute(1.0)).holds(28.1));
         assert!(equals(Tolerance::Relative(0.1)).holds(24.31) && !equals(Tolerance::Relative(0.1)).holds(24.29));
+        let third = Condition::Equals { value: 0.3, tolerance: Tolerance::Absolute(0.1) };
+        assert!(third.holds(0.4) && third.holds(0.2) && !third.holds(0.400_001));
         assert!(Condition::AtMost(3.0).holds(3.0) && !Condition::AtMost(3.0).holds(3.1));
         assert!(Condition::AtLeast(3.0).holds(3.0) && !Condition::AtLeast(3.0).holds(2.9));
         assert!(Condition::Between(1.0, 2.0).holds(2.0) && !Condition::Between(1.0, 2.0).holds(2.1));
@@ -210,14 +257,15 @@ mod tests {
             variant: None,
             scope: Scope { kind: ScopeKind::Scenario, name: String::new() },
             metric: "last_retry_s",
+            windows: Windows::Whole,
             statistic: Statistic::Max,
             condition: Condition::AtMost(10.0),
         };
         let judge = |values: &[Option<f64>]| {
-            expectation.judge("base", &Stat::over(Unit::Seconds, values.iter().copied()), values.len() as u32)
+            expectation.judge("base", None, &Stat::over(Unit::Seconds, values.iter().copied()), values.len() as u32)
         };
         assert!(judge(&[Some(1.0), Some(2.0)]).passed);
         let verdict = judge(&[Some(1.0), None]);
-        assert!(!verdict.passed && verdict.actual.is_none());
+        assert_eq!((verdict.passed, verdict.actual, verdict.undefined), (false, None, 1));
     }
 }

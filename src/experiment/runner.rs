@@ -2,19 +2,19 @@
 
 use std::fmt;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
+use crate::experiment::judge::Judge;
 use crate::experiment::timeline_sum::TimelineSum;
-use crate::experiment::{
-    Expectation, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Stat, Summary, ToolInfo, VariantSummary, Verdict,
-};
-use crate::metrics::catalogue::{self, Readings, ScopeKind, Values};
+use crate::experiment::{FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Stat, Summary, ToolInfo, VariantSummary};
+use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
 use crate::metrics::{End, Limit};
 use crate::plan::Plan;
 use crate::scenario::Scenario;
-use crate::sim::simulate;
+use crate::sim::{Bounds, simulate_within};
 use crate::time::Instant;
 
 /// What is to be simulated: plans by variant, how often, and what must come out.
@@ -44,7 +44,10 @@ impl fmt::Display for CutShort {
 
 /// What is kept of one replica.
 struct Digest {
+    replica: u32,
     readings: Readings,
+    /// By expectation: the values in its windows.
+    windowed: Vec<Vec<Option<f64>>>,
     cut_short: Option<(Instant, Limit)>,
 }
 
@@ -64,46 +67,73 @@ impl<'a> Experiment<'a> {
     /// The result does not depend on the number of threads: replicas share nothing, integers are added in any order,
     /// and everything else is computed in the order of the replicas.
     pub fn run(&self, progress: impl Fn() + Sync) -> Summary {
+        self.run_until(&AtomicBool::new(false), progress)
+    }
+
+    /// Runs it until `stop` is set, if it ever is: replicas that have not finished then are left out, and the summary is
+    /// marked as partial.
+    pub fn run_until(&self, stop: &AtomicBool, progress: impl Fn() + Sync) -> Summary {
         let Scenario { seed, replicas, .. } = *self.scenario;
         let variants = self.scenario.variants();
         let timelines: Vec<Mutex<TimelineSum>> =
             variants.iter().map(|(_, plan)| Mutex::new(TimelineSum::new(plan))).collect();
-        let digests: Vec<Digest> = (0..self.runs())
+        let judges: Vec<Judge> =
+            variants.iter().map(|(name, plan)| Judge::new(name, plan, &self.scenario.expectations)).collect();
+        let bounds = Bounds { stop, ..Bounds::default() };
+        let digests: Vec<Option<Digest>> = (0..self.runs())
             .into_par_iter()
             .map(|run| {
                 let (variant, replica) = ((run / u64::from(replicas)) as usize, (run % u64::from(replicas)) as u32);
-                let outcome = simulate(&variants[variant].1, seed, replica);
-                timelines[variant].lock().expect("adding does not panic").add(&outcome.timeline);
-                progress();
+                let outcome = simulate_within(&variants[variant].1, seed, replica, bounds);
                 let cut_short = match outcome.ended {
+                    End::Interrupted => return None,
                     End::Limit(limit) => Some((outcome.end, limit)),
                     End::Drained | End::Horizon => None,
                 };
-                Digest { readings: catalogue::read(&outcome), cut_short }
+                timelines[variant].lock().expect("adding does not panic").add(&outcome.timeline);
+                progress();
+                let readings = Measured::whole(&outcome).read();
+                Some(Digest { replica, readings, windowed: judges[variant].windowed(&outcome), cut_short })
             })
             .collect();
-        let by_variant = || variants.iter().zip(digests.chunks(replicas as usize));
-        let summaries: Vec<VariantSummary> = by_variant()
+        let interrupted = digests.iter().any(Option::is_none);
+        let mut digests = digests.into_iter();
+        let finished: Vec<Vec<Digest>> =
+            variants.iter().map(|_| digests.by_ref().take(replicas as usize).flatten().collect()).collect();
+        let summaries: Vec<VariantSummary> = variants
+            .iter()
+            .zip(&finished)
             .zip(timelines)
             .map(|(((name, plan), digests), timeline)| {
                 let timeline = timeline.into_inner().expect("adding does not panic");
                 summarise(name, plan, digests, timeline)
             })
             .collect();
-        let cut_short = by_variant().find_map(|((name, _), digests)| {
-            let (replica, (at, limit)) =
-                (0..).zip(digests).find_map(|(n, digest)| digest.cut_short.map(|cut| (n, cut)))?;
+        let cut_short = variants.iter().zip(&finished).find_map(|((name, _), digests)| {
+            let cut = |digest: &Digest| Some((digest.replica, digest.cut_short?));
+            let (replica, (at, limit)) = digests.iter().find_map(cut)?;
             Some(CutShort { variant: name.clone(), replica, at, limit })
+        });
+        // In the order of the file: expectation by expectation, and for each the variants it is about.
+        let expectations = (0..self.scenario.expectations.len()).flat_map(|row| {
+            judges.iter().zip(&finished).zip(&summaries).filter_map(move |((judge, digests), summary)| {
+                let windowed = digests.iter().map(|digest| digest.windowed[row].as_slice());
+                judge.verdict(row, summary, windowed, digests.len() as u32)
+            })
         });
         Summary {
             schema_version: 1,
             tool: ToolInfo { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") },
-            scenario: ScenarioInfo { name: self.scenario.name.clone(), sha256: self.scenario.sha256.clone() },
+            scenario: ScenarioInfo {
+                name: self.scenario.name.clone(),
+                sha256: self.scenario.sha256.clone(),
+                overrides: self.scenario.overrides.clone(),
+            },
             seed,
             replicas,
             bucket_ms: self.scenario.bucket.as_ms(),
-            partial: cut_short.is_some(),
-            expectations: judge(&self.scenario.expectations, &summaries, replicas),
+            partial: interrupted || cut_short.is_some(),
+            expectations: expectations.collect(),
             variants: summaries,
             cut_short,
         }
@@ -126,11 +156,11 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
         calls: tables(ScopeKind::Call, &labels.calls, |readings| &readings.calls),
         services: tables(ScopeKind::Service, &labels.services, |readings| &readings.services),
         faults: labels.faults.iter().map(|name| (name.clone(), MetricTable::new())).collect(),
-        replicas: (0..)
-            .zip(digests)
-            .map(|(replica, digest)| ReplicaRow { replica, values: digest.readings.scenario.clone() })
+        replicas: digests
+            .iter()
+            .map(|digest| ReplicaRow { replica: digest.replica, values: digest.readings.scenario.clone() })
             .collect(),
-        timeline: timeline.means(plan, digests.len() as u32),
+        timeline: timeline.means(plan, digests.len().max(1) as u32),
         fault_windows: labels
             .faults
             .iter()
@@ -148,26 +178,5 @@ fn table<'a>(kind: ScopeKind, values: impl Iterator<Item = &'a Values> + Clone) 
     let columns = catalogue::columns(kind).into_iter().enumerate();
     columns
         .map(|(at, column)| (column.name, Stat::over(column.unit, values.clone().map(|values| values[at]))))
-        .collect()
-}
-
-fn judge(expectations: &[Expectation], variants: &[VariantSummary], replicas: u32) -> Vec<Verdict> {
-    let applies = |expectation: &Expectation, variant: &VariantSummary| {
-        expectation.variant.as_ref().is_none_or(|name| *name == variant.name)
-    };
-    let judge = |expectation: &Expectation, variant: &VariantSummary| {
-        let scope = &expectation.scope;
-        let (_, _, table) = variant
-            .tables()
-            .find(|&(kind, name, _)| kind == scope.kind && name == scope.name)
-            .expect("the scope of an expectation was checked when the scenario was read");
-        expectation.judge(&variant.name, &table[expectation.metric], replicas)
-    };
-    expectations
-        .iter()
-        .flat_map(|expectation| {
-            let judged = variants.iter().filter(move |variant| applies(expectation, variant));
-            judged.map(move |variant| judge(expectation, variant))
-        })
         .collect()
 }

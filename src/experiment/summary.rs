@@ -51,6 +51,8 @@ pub struct ScenarioInfo {
     pub name: String,
     /// SHA-256 of the file, in hex.
     pub sha256: String,
+    /// What was changed from outside of the file: settings, and the variant that was picked.
+    pub overrides: Vec<String>,
 }
 
 /// The result of one variant.

@@ -1,0 +1,91 @@
+//! Judges the expectations of a scenario for one variant.
+
+use crate::experiment::{Expectation, Stat, VariantSummary, Verdict, Window, Windows};
+use crate::metrics::Outcome;
+use crate::metrics::catalogue::{Measured, ScopeKind, columns};
+use crate::plan::Plan;
+
+/// The expectations, and where their values are found in an outcome of this variant's plan.
+pub(super) struct Judge<'a> {
+    variant: &'a str,
+    rows: Vec<Row<'a>>,
+}
+
+struct Row<'a> {
+    expectation: &'a Expectation,
+    /// Whether it is about this variant.
+    applies: bool,
+    /// The number of the thing among those of its kind.
+    thing: usize,
+    /// The position of the metric in the catalogue.
+    metric: usize,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(variant: &'a str, plan: &Plan, expectations: &'a [Expectation]) -> Self {
+        let row = |expectation: &'a Expectation| {
+            let scope = &expectation.scope;
+            let names = match scope.kind {
+                ScopeKind::Scenario => &[][..],
+                ScopeKind::Client => &plan.labels.groups,
+                ScopeKind::Call => &plan.labels.calls,
+                ScopeKind::Service => &plan.labels.services,
+                ScopeKind::Fault => &plan.labels.faults,
+            };
+            let metric = columns(scope.kind).iter().position(|column| column.name == expectation.metric);
+            Row {
+                expectation,
+                applies: expectation.variant.as_deref().is_none_or(|name| name == variant),
+                thing: names.iter().position(|name| *name == scope.name).unwrap_or(0),
+                metric: metric.expect("the metric was checked when the scenario was read"),
+            }
+        };
+        Self { variant, rows: expectations.iter().map(row).collect() }
+    }
+
+    /// For each expectation the values in its windows; none for one about the whole run or another variant.
+    pub fn windowed(&self, outcome: &Outcome) -> Vec<Vec<Option<f64>>> {
+        let values = |row: &Row| match &row.expectation.windows {
+            Windows::Each(windows) if row.applies => {
+                let value = |window: &Window| {
+                    let measured = Measured::window(outcome, window.position as usize);
+                    measured.value(row.expectation.scope.kind, row.thing, row.metric)
+                };
+                windows.iter().map(value).collect()
+            }
+            _ => Vec::new(),
+        };
+        self.rows.iter().map(values).collect()
+    }
+
+    /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is furthest
+    /// from what was expected, so that one which fails is shown if there is one. `windowed` has a row per judged replica.
+    pub fn verdict<'w>(
+        &self,
+        row: usize,
+        summary: &VariantSummary,
+        windowed: impl Iterator<Item = &'w [Option<f64>]> + Clone,
+        replicas: u32,
+    ) -> Option<Verdict> {
+        let Row { expectation, applies, metric, .. } = self.rows[row];
+        if !applies {
+            return None;
+        }
+        let Windows::Each(windows) = &expectation.windows else {
+            let scope = &expectation.scope;
+            let (_, _, table) = summary
+                .tables()
+                .find(|&(kind, name, _)| kind == scope.kind && name == scope.name)
+                .expect("the scope was checked when the scenario was read");
+            return Some(expectation.judge(self.variant, None, &table[expectation.metric], replicas));
+        };
+        let unit = columns(expectation.scope.kind)[metric].unit;
+        let verdicts = windows.iter().enumerate().map(|(at, window)| {
+            let stat = Stat::over(unit, windowed.clone().map(|values| values[at]));
+            expectation.judge(self.variant, Some(window), &stat, replicas)
+        });
+        let strain =
+            |verdict: &Verdict| verdict.actual.map_or(f64::INFINITY, |actual| expectation.condition.strain(actual));
+        verdicts.reduce(|worst, verdict| if strain(&verdict) > strain(&worst) { verdict } else { worst })
+    }
+}
