@@ -6,7 +6,7 @@ use std::fmt::{Debug, Write};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, contextualize_config};
-use stormsim::metrics::{Bucket, Latency, Outcome, RequestTally};
+use stormsim::metrics::{Bucket, Latency, Outcome, RequestTally, Timeline, WindowOutcome};
 use stormsim::plan::Plan;
 use stormsim::sim::{Note, simulate, simulate_tapped};
 use stormsim::time::Instant;
@@ -63,34 +63,34 @@ fn first_different_note(expected: &[(Instant, Note)], actual: &[(Instant, Note)]
 fn differences(plan: &Plan, expected: &Outcome, actual: &Outcome) -> String {
     let mut found = Differences(String::new());
     found.compare("replica", &expected.replica, &actual.replica);
+    found.compare("warmup", &expected.warmup, &actual.warmup);
     found.compare("end", &expected.end, &actual.end);
     found.compare("ended", &expected.ended, &actual.ended);
     found.compare("events", &expected.events, &actual.events);
-    found.compare_requests("all_requests", &expected.all_requests, &actual.all_requests);
-    found.compare("all_calls", &expected.all_calls, &actual.all_calls);
-    found.compare("groups.len()", &expected.groups.len(), &actual.groups.len());
-    for ((name, expected), actual) in plan.labels.groups.iter().zip(&expected.groups).zip(&actual.groups) {
-        found.compare_requests(&format!("groups[{name}]"), expected, actual);
+    found.compare_window(plan, "", &whole(expected), &whole(actual));
+    found.compare("windows.len()", &expected.windows.len(), &actual.windows.len());
+    for (expected, actual) in expected.windows.iter().zip(&actual.windows) {
+        let place = format!("windows[{}..{}].", expected.from.as_ns(), expected.until.as_ns());
+        found.compare_window(plan, &place, expected, actual);
     }
-    found.compare_each("calls", &plan.labels.calls, &expected.calls, &actual.calls);
-    found.compare_each("services", &plan.labels.services, &expected.services, &actual.services);
-    found.compare("timeline.bucket", &expected.timeline.bucket, &actual.timeline.bucket);
-    found.compare_series("timeline.scenario", &expected.timeline.scenario, &actual.timeline.scenario);
-    let series = [
-        ("groups", &plan.labels.groups, &expected.timeline.groups, &actual.timeline.groups),
-        ("calls", &plan.labels.calls, &expected.timeline.calls, &actual.timeline.calls),
-        ("services", &plan.labels.services, &expected.timeline.services, &actual.timeline.services),
-    ];
-    for (kind, names, expected, actual) in series {
-        found.compare(&format!("timeline.{kind}.len()"), &expected.len(), &actual.len());
-        for ((name, expected), actual) in names.iter().zip(expected).zip(actual) {
-            found.compare_series(&format!("timeline.{kind}[{name}]"), expected, actual);
-        }
-    }
+    found.compare_timeline(plan, &expected.timeline, &actual.timeline);
     if found.0.is_empty() && expected != actual {
         found.0.push_str("the outcomes differ in a field that is not shown");
     }
     found.0
+}
+
+/// The counts of the whole run, like those of a window.
+fn whole(outcome: &Outcome) -> WindowOutcome {
+    WindowOutcome {
+        from: outcome.warmup,
+        until: outcome.end,
+        groups: outcome.groups.clone(),
+        calls: outcome.calls.clone(),
+        services: outcome.services.clone(),
+        all_requests: outcome.all_requests.clone(),
+        all_calls: outcome.all_calls.clone(),
+    }
 }
 
 struct Differences(String);
@@ -99,6 +99,35 @@ impl Differences {
     fn compare<T: PartialEq + Debug + ?Sized>(&mut self, field: &str, expected: &T, actual: &T) {
         if expected != actual {
             let _ = writeln!(self.0, "{field}\n    expected {expected:?}\n  the engine {actual:?}");
+        }
+    }
+
+    /// `place` goes before the name of each field.
+    fn compare_window(&mut self, plan: &Plan, place: &str, expected: &WindowOutcome, actual: &WindowOutcome) {
+        self.compare(&format!("{place}from and until"), &(expected.from, expected.until), &(actual.from, actual.until));
+        self.compare_requests(&format!("{place}all_requests"), &expected.all_requests, &actual.all_requests);
+        self.compare(&format!("{place}all_calls"), &expected.all_calls, &actual.all_calls);
+        self.compare(&format!("{place}groups.len()"), &expected.groups.len(), &actual.groups.len());
+        for ((name, expected), actual) in plan.labels.groups.iter().zip(&expected.groups).zip(&actual.groups) {
+            self.compare_requests(&format!("{place}groups[{name}]"), expected, actual);
+        }
+        self.compare_each(&format!("{place}calls"), &plan.labels.calls, &expected.calls, &actual.calls);
+        self.compare_each(&format!("{place}services"), &plan.labels.services, &expected.services, &actual.services);
+    }
+
+    fn compare_timeline(&mut self, plan: &Plan, expected: &Timeline, actual: &Timeline) {
+        self.compare("timeline.bucket", &expected.bucket, &actual.bucket);
+        self.compare_series("timeline.scenario", &expected.scenario, &actual.scenario);
+        let series = [
+            ("groups", &plan.labels.groups, &expected.groups, &actual.groups),
+            ("calls", &plan.labels.calls, &expected.calls, &actual.calls),
+            ("services", &plan.labels.services, &expected.services, &actual.services),
+        ];
+        for (kind, names, expected, actual) in series {
+            self.compare(&format!("timeline.{kind}.len()"), &expected.len(), &actual.len());
+            for ((name, expected), actual) in names.iter().zip(expected).zip(actual) {
+                self.compare_series(&format!("timeline.{kind}[{name}]"), expected, actual);
+            }
         }
     }
 

@@ -4,10 +4,12 @@ mod reference;
 
 #[path = "reference/conservation.rs"]
 mod conservation;
-#[path = "reference/coverage.rs"]
+#[path = "reference/coverage/mod.rs"]
 mod coverage;
 #[path = "reference/hand_made.rs"]
 mod hand_made;
+#[path = "reference/stories/mod.rs"]
+mod stories;
 
 use stormsim::dist::{Dist, Purpose, attempt_key, call_key, draw, name_key, probability, replica_key, request_key};
 use stormsim::failure::{ErrorKind, StopReason};
@@ -177,13 +179,13 @@ fn a_total_timeout_cuts_an_attempt() {
 }
 
 /// At 10 ms 12 ms are left: 5 ms of waiting and an attempt of 7 ms fit in exactly, one of 8 ms does not. What then
-/// ended the call is the deadline; its error is still that of its last attempt.
+/// ended the call is the deadline, and that is its error too.
 #[test]
 fn a_wait_is_begun_only_if_the_attempt_after_it_fits() {
     let (story, _) = hurried(22, 7);
     assert_eq!(story[5], "10 ms: web->db #1 failed, wait 5 ms");
     let (story, outcome) = hurried(22, 8);
-    assert_eq!(story[5..], ["10 ms: web->db fails with web->db #1: unavailable, deadline"]);
+    assert_eq!(story[5..], ["10 ms: web->db fails with web->db #1: deadline, deadline"]);
     assert_eq!((outcome.end, outcome.all_calls.deadline_stopped), (at(10), 1));
 }
 
@@ -197,7 +199,7 @@ fn an_answer_at_the_deadline_is_in_time() {
         [
             "25 ms: web->db #2 is answered: unavailable",
             "25 ms: web->db #2 has its answer",
-            "25 ms: web->db fails with web->db #2: unavailable, deadline",
+            "25 ms: web->db fails with web->db #2: deadline, deadline",
         ]
     );
     assert_eq!((outcome.all_calls.errors, outcome.all_calls.timeouts), (2, 0));

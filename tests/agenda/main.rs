@@ -186,7 +186,7 @@ impl Watched {
 
     /// Pops a normal event before any timer expires: all questions are due to compaction.
     fn asked_by_compaction(&mut self) -> Vec<u32> {
-        self.agenda.schedule(Span::ZERO, normal(0));
+        self.agenda.schedule(Span::from_ns(1), normal(0));
         self.pop().1
     }
 }

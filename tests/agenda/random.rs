@@ -97,7 +97,7 @@ struct Both {
     agenda: Agenda,
     oracle: Oracle,
     timeouts: u32,
-    /// For each frame the timer that lives, and its ring if it is in one.
+    /// For each frame the timer that lives.
     armed: Vec<Sequence>,
     /// Gives normal events and faults an index of their own.
     made: u32,

@@ -32,9 +32,16 @@ pub struct Slot {
 pub enum Event {
     /// A window of a fault begins or ends. Nothing is done then: whoever arrives looks at the windows itself.
     FaultTransition,
-    /// The next request of a group begins.
+    /// The next request of an open group begins.
     Arrival(GroupId),
-    /// An attempt reaches its target.
+    /// The next request of a client that has arrivals of its own begins.
+    ClientArrival {
+        /// The client's group.
+        group: GroupId,
+        /// The client's number within it.
+        client: u32,
+    },
+    /// An attempt reaches its target: it has been on the network.
     Arrive {
         /// The attempt.
         attempt: usize,
@@ -46,7 +53,7 @@ pub enum Event {
         /// The error of the fault, if one struck.
         struck: Result<(), ErrorKind>,
     },
-    /// The answer to a work reaches its caller.
+    /// The answer to a work reaches its caller: it has been on the network.
     Answer {
         /// The work that was answered.
         work: usize,
@@ -55,6 +62,11 @@ pub enum Event {
     Timer {
         /// The attempt.
         attempt: usize,
+    },
+    /// A call is over.
+    EndTimer {
+        /// The call.
+        call: usize,
     },
     /// The wait before the next attempt of a call is over.
     Wake {

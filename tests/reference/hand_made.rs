@@ -1,54 +1,126 @@
 //! Plans put together by hand, and stories as a reader would tell them.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use stormsim::dist::{Dist, name_key};
+use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
-    Arrivals, Call, CallId, Effect, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Service, ServiceId, Timeout,
-    TimeoutId,
+    Arrivals, BudgetPool, BudgetUse, Call, CallId, DeadlineRule, Effect, Fault, Group, GroupId, Labels, Origin, Plan,
+    PolicyId, Service, ServiceId, Timeout,
 };
-use stormsim::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule};
+use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, RetryPolicy, Schedule, TokenBucket};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
-/// How one calls a service: without limits and without a retry, unless it is said.
-#[derive(Clone, Copy)]
+/// How one calls a service: without limits, without a retry and at once, unless it is said.
+#[derive(Clone)]
 pub struct Link {
-    target: ServiceId,
-    timeout: Option<Span>,
-    total_timeout: Option<Span>,
-    max_attempts: u32,
-    wait: Span,
-    min_attempt: Span,
+    /// The call; its origin, step and key are those of its place in the plan.
+    call: Call,
+    policy: RetryPolicy,
+    fallback: Option<Box<Link>>,
 }
 
 impl Link {
     /// A call of `target`.
     pub fn to(target: ServiceId) -> Self {
-        let (timeout, total_timeout) = (None, None);
-        Self { target, timeout, total_timeout, max_attempts: 1, wait: Span::ZERO, min_attempt: Span::ZERO }
+        let call = Call {
+            key: 0,
+            origin: Origin::Service(target),
+            target,
+            step: 0,
+            copies: 1,
+            required: 1,
+            probability: u64::MAX,
+            optional: false,
+            fallback: None,
+            network: Dist::ZERO,
+            connect_timeout: Timeout::NONE,
+            deadline: DeadlineRule::Keep,
+            timeout: Timeout::NONE,
+            total_timeout: Timeout::NONE,
+            policy: PolicyId(u32::MAX),
+            budget: None,
+        };
+        Self { call, policy: policy(1, 0), fallback: None }
     }
 
     /// With a limit on each attempt.
     pub fn timeout_ms(self, ms: u64) -> Self {
-        Self { timeout: Some(Span::from_ms(ms)), ..self }
+        Self { call: Call { timeout: limit(ms), ..self.call }, ..self }
     }
 
     /// With a limit on the whole call.
     pub fn total_timeout_ms(self, ms: u64) -> Self {
-        Self { total_timeout: Some(Span::from_ms(ms)), ..self }
+        Self { call: Call { total_timeout: limit(ms), ..self.call }, ..self }
+    }
+
+    /// With this long a way, there and back.
+    pub fn network_ms(self, ms: u64) -> Self {
+        Self { call: Call { network: Dist::Constant(Span::from_ms(ms)), ..self.call }, ..self }
+    }
+
+    /// With a limit on the way there.
+    pub fn connect_timeout_ms(self, ms: u64) -> Self {
+        Self { call: Call { connect_timeout: limit(ms), ..self.call }, ..self }
+    }
+
+    /// Telling its callee of its deadline.
+    pub fn deadline(self, deadline: DeadlineRule) -> Self {
+        Self { call: Call { deadline, ..self.call }, ..self }
     }
 
     /// With this many attempts in all, and the same wait before each retry.
     pub fn attempts(self, max_attempts: u32, wait_ms: u64) -> Self {
-        Self { max_attempts, wait: Span::from_ms(wait_ms), ..self }
+        Self { policy: RetryPolicy { min_attempt: self.policy.min_attempt, ..policy(max_attempts, wait_ms) }, ..self }
     }
 
     /// With no attempt that has less than this left of the total timeout.
     pub fn min_attempt_ms(self, ms: u64) -> Self {
-        Self { min_attempt: Span::from_ms(ms), ..self }
+        Self { policy: RetryPolicy { min_attempt: Span::from_ms(ms), ..self.policy }, ..self }
     }
+
+    /// With retries that a budget pays for.
+    pub fn budget(self, budget: BudgetUse) -> Self {
+        Self { call: Call { budget: Some(budget), ..self.call }, ..self }
+    }
+
+    /// With so many copies, of which so many must succeed.
+    pub fn copies(self, copies: u32, required: u32) -> Self {
+        Self { call: Call { copies, required, ..self.call }, ..self }
+    }
+
+    /// Made this likely.
+    pub fn probability(self, share: f64) -> Self {
+        Self { call: Call { probability: probability(share), ..self.call }, ..self }
+    }
+
+    /// With a failure that is survived.
+    pub fn optional(self) -> Self {
+        Self { call: Call { optional: true, ..self.call }, ..self }
+    }
+
+    /// With a call in its place when it has failed.
+    pub fn if_failed(self, fallback: Link) -> Self {
+        Self { fallback: Some(Box::new(fallback)), ..self }
+    }
+}
+
+/// So many attempts with the same wait between them.
+fn policy(max_attempts: u32, wait_ms: u64) -> RetryPolicy {
+    let backoff = Backoff::Fixed(Span::from_ms(wait_ms));
+    RetryPolicy {
+        max_attempts,
+        schedule: Schedule::new(backoff, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None),
+        retry_on: ErrorSet::RETRYABLE,
+        min_attempt: Span::ZERO,
+    }
+}
+
+/// A limit outside of any FIFO: the interpreter has none.
+fn limit(ms: u64) -> Timeout {
+    Timeout { after: Span::from_ms(ms), ..Timeout::NONE }
 }
 
 /// A plan in the making: services first, those that are called before those that call.
@@ -59,11 +131,14 @@ impl HandMade {
     pub fn new() -> Self {
         Self(Plan {
             horizon: None,
+            warmup: Instant::ZERO,
+            windows: Vec::new(),
             bucket: Span::from_ms(100),
             groups: Vec::new(),
             services: Vec::new(),
             calls: Vec::new(),
             policies: Vec::new(),
+            budgets: Vec::new(),
             faults: Vec::new(),
             steps: Vec::new(),
             step_calls: Vec::new(),
@@ -76,16 +151,15 @@ impl HandMade {
     pub fn service(&mut self, name: &str, service_time_ms: u64, steps: &[&[Link]]) -> ServiceId {
         let id = ServiceId(self.0.services.len() as u32);
         let first_step = self.0.steps.len() as u32;
-        for &step in steps {
+        for (step, &links) in steps.iter().enumerate() {
             let first_call = self.0.step_calls.len() as u32;
-            for &link in step {
-                let call = self.call(Origin::Service(id), name, link);
+            for link in links {
+                let call = self.call(Origin::Service(id), step as u32, name, link);
                 self.0.step_calls.push(call);
             }
             self.0.steps.push(first_call..self.0.step_calls.len() as u32);
         }
         self.0.services.push(Service {
-            key: name_key(name),
             service_time: Dist::Constant(Span::from_ms(service_time_ms)),
             steps: first_step..self.0.steps.len() as u32,
         });
@@ -93,14 +167,27 @@ impl HandMade {
         id
     }
 
+    /// Adds a group of clients that make these calls, chosen by the bounds before them.
+    pub fn group(
+        &mut self,
+        name: &str,
+        clients: u32,
+        window: Range<Instant>,
+        arrivals: Arrivals,
+        links: &[(u64, Link)],
+    ) -> GroupId {
+        let id = GroupId(self.0.groups.len() as u32);
+        let choices = links.iter().map(|(bound, link)| (*bound, self.call(Origin::Group(id), 0, name, link))).collect();
+        let Range { start: from, end: until } = window;
+        self.0.groups.push(Group { key: name_key(name), clients, arrivals, from, until, choices });
+        self.0.labels.groups.push(name.to_owned());
+        id
+    }
+
     /// Adds a group of clients, each of which makes one request at `at` by one of these calls. They are chosen by
     /// the bounds before them.
     pub fn clients(&mut self, name: &str, clients: u32, at: Instant, links: &[(u64, Link)]) -> GroupId {
-        let id = GroupId(self.0.groups.len() as u32);
-        let choices = links.iter().map(|&(bound, link)| (bound, self.call(Origin::Group(id), name, link))).collect();
-        self.0.groups.push(Group { key: name_key(name), clients, arrivals: Arrivals::Burst { at }, choices });
-        self.0.labels.groups.push(name.to_owned());
-        id
+        self.group(name, clients, Instant::ZERO..Instant::LIMIT, Arrivals::Burst { at }, links)
     }
 
     /// Adds one client that makes one request at `at_ms`.
@@ -117,48 +204,50 @@ impl HandMade {
         self.0.labels.faults.push(name);
     }
 
-    fn call(&mut self, origin: Origin, caller: &str, link: Link) -> CallId {
-        let policy = PolicyId(self.0.policies.len() as u32);
-        self.0.policies.push(RetryPolicy {
-            max_attempts: link.max_attempts,
-            schedule: Schedule::new(Backoff::Fixed(link.wait), Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None),
-            retry_on: ErrorSet::RETRYABLE,
-            min_attempt: link.min_attempt,
-        });
-        let label = self.0.labels.services[link.target.index()].clone();
-        let call = Call {
-            key: name_key(&label),
-            origin,
-            target: link.target,
-            timeout: self.timeout(link.timeout),
-            total_timeout: self.timeout(link.total_timeout),
-            policy,
-        };
-        self.0.labels.calls.push(format!("{caller}->{label}"));
-        self.0.calls.push(call);
-        CallId(self.0.calls.len() as u32 - 1)
+    /// Adds a budget of one state: so many tokens at first and at most, so much of one for a success.
+    pub fn budget(&mut self, tokens: u64, per_success: f64) -> BudgetUse {
+        let (max, per_success) = (tokens * MICRO, (per_success * MICRO as f64) as u64);
+        let rule = TokenBucket { max, initial: max, per_success, cost: MICRO, floor: MICRO };
+        self.0.budgets.push(BudgetPool { rule, states: 1 });
+        BudgetUse { pool: self.0.budgets.len() as u32 - 1, by_instance: false }
     }
 
-    /// One FIFO per timeout is as good as one per distinct timeout; the interpreter has none.
-    fn timeout(&mut self, after: Option<Span>) -> Timeout {
-        let Some(after) = after else { return Timeout::NONE };
-        self.0.timeouts.push(after);
-        Timeout { after, id: TimeoutId(self.0.timeouts.len() as u32 - 1) }
+    fn call(&mut self, origin: Origin, step: u32, caller: &str, link: &Link) -> CallId {
+        let fallback = link.fallback.as_ref().map(|fallback| self.call(origin, step, caller, fallback));
+        let policy = PolicyId(self.0.policies.len() as u32);
+        self.0.policies.push(link.policy.clone());
+        let label = self.0.labels.services[link.call.target.index()].clone();
+        let key = name_key(&label);
+        self.0.labels.calls.push(format!("{caller}->{label}"));
+        self.0.calls.push(Call { key, origin, step, policy, fallback, ..link.call.clone() });
+        CallId(self.0.calls.len() as u32 - 1)
     }
 }
 
-/// The story in words, a line per note. An attempt is known by its call and its number, so that stories in which a
-/// call is made more than once at a time are better not told this way.
+/// The story in words, a line per note. An attempt is known by its call, its copy if there are several, and its number,
+/// so that stories in which several works make the same call are better not told this way.
 pub fn in_words(plan: &Plan, notes: &[(Instant, Note)]) -> Vec<String> {
     let mut names = BTreeMap::new();
     let mut lines = Vec::new();
     for &(at, note) in notes {
         if let Note::Sent { call, attempt, key } = note {
-            names.insert(key, format!("{} #{attempt}", plan.labels.calls[call.index()]));
+            let copy = copy_of(plan, call, attempt, key, names.keys().copied());
+            names.insert(key, format!("{}{copy} #{attempt}", plan.labels.calls[call.index()]));
         }
         lines.push(format!("{} ms: {}", at.since(Instant::ZERO).as_ms(), sentence(plan, &names, note)));
     }
     lines
+}
+
+/// Which copy of a call an attempt belongs to: that with which one of the works so far has its key.
+fn copy_of(plan: &Plan, call: CallId, attempt: u32, key: u64, works: impl Iterator<Item = u64>) -> String {
+    let Call { key: label, copies, .. } = plan.calls[call.index()];
+    if copies == 1 {
+        return String::new();
+    }
+    let copy = works.flat_map(|work| (0..copies).map(move |copy| (work, copy)));
+    let copy = copy.into_iter().find(|&(work, copy)| attempt_key(call_key(work, label, copy), attempt, 0) == key);
+    format!(" copy {}", copy.expect("a call with copies is made by a work").1)
 }
 
 fn sentence(plan: &Plan, names: &BTreeMap<u64, String>, note: Note) -> String {
@@ -179,6 +268,9 @@ fn sentence(plan: &Plan, names: &BTreeMap<u64, String>, note: Note) -> String {
         Note::CallEnded { call, key, result } => {
             let call = &plan.labels.calls[call.index()];
             match result {
+                Err((error, reason)) if !names.contains_key(&key) => {
+                    format!("{call} fails without an attempt: {error}, {reason}")
+                }
                 Ok(()) => format!("{call} succeeds with {}", names[&key]),
                 Err((error, reason)) => format!("{call} fails with {}: {error}, {reason}", names[&key]),
             }

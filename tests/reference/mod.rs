@@ -8,12 +8,19 @@
 //! The limits of the simulator (`stormsim::metrics::Limit`) are not interpreted: they are no part of what a plan means.
 
 mod agenda;
+mod assembly;
+mod budgets;
+mod callers;
+mod clients;
 pub mod interpreter;
 mod outcome;
+mod random_arrivals;
 mod random_plan;
 pub mod record;
 mod series;
+mod services;
 mod sketch;
+mod tallies;
 
 pub use random_plan::random_plan;
 

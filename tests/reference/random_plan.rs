@@ -4,7 +4,7 @@
 //! fault windows meet each other exactly. Everything else is drawn independently of everything else, so that a plan
 //! that fails a test shrinks part by part.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use proptest::collection::vec;
 use proptest::option::{self, of};
@@ -12,48 +12,69 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
-use stormsim::plan::Effect;
-use stormsim::policy::{Backoff, CapOrder, Jitter};
+use stormsim::plan::{DeadlineRule, Effect};
+use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, TokenBucket};
 use stormsim::time::{Instant, Span};
 
-use super::sketch::{CallSketch, FaultSketch, GroupSketch, PolicySketch, ServiceSketch, Sketch};
+use super::random_arrivals::group_arrivals;
+use super::sketch::{
+    BudgetSketch, CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, ServiceSketch, Sketch,
+    StepCallSketch,
+};
 
-/// A plan of 1 to 3 groups, 1 to 5 services, 1 to 3 policies and up to 3 faults; at most a few thousand events.
+/// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 2 budgets and up to 4 faults; at most a few
+/// thousand events.
 pub fn random_plan() -> impl Strategy<Value = Sketch> {
-    // Mostly the scale that scenarios have; else that of the clock's own resolution, and days.
+    // Mostly the scale that scenarios have; else that of the clock's own resolution, and hours and days.
     let nanoseconds = Grid(Span::from_ns(1));
     let milliseconds = Grid(Span::from_ms(5));
-    let hours = Grid(Span::from_s(3_600));
-    prop_oneof![8 => plan_on(milliseconds), 1 => plan_on(nanoseconds), 1 => plan_on(hours)]
+    let minutes = Grid(Span::from_s(600));
+    prop_oneof![8 => plan_on(milliseconds), 1 => plan_on(nanoseconds), 1 => plan_on(minutes)]
 }
 
 fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
-    let parts = (vec(group(grid), 1..=3), vec(service(grid), 1..=5), vec(policy(grid), 1..=3), vec(fault(grid), 0..=3));
-    (parts, option::weighted(0.25, grid.steps(1..=24)), bucket(grid)).prop_map(
-        |((groups, services, policies, faults), horizon, bucket)| Sketch {
+    let parts = (vec(group(grid), 1..=3), vec(service(grid), 1..=6), vec(policy(grid), 1..=3), vec(budget(), 0..=2));
+    let time = (option::weighted(0.33, grid.instants(1..=24)), measured(grid), bucket(grid));
+    (parts, vec(fault(grid), 0..=4), time).prop_map(
+        |((groups, services, policies, budgets), faults, (horizon, (warmup, windows), bucket))| Sketch {
             groups,
             services,
             policies,
+            budgets,
             faults,
-            horizon: horizon.map(|after| Instant::ZERO + after),
+            horizon,
+            warmup,
+            windows,
             bucket,
         },
     )
 }
 
+/// A warmup and windows, before, within and after what happens in most plans.
+fn measured(grid: Grid) -> impl Strategy<Value = (Instant, Vec<Range<Instant>>)> {
+    let warmup = prop_oneof![3 => Just(Instant::ZERO), 1 => grid.instants(1..=16)];
+    let window = (grid.instants(0..=16), grid.steps(1..=16)).prop_map(|(from, lasts)| from..from + lasts);
+    (warmup, prop_oneof![2 => vec(window.clone(), 0..=0), 1 => vec(window, 1..=3)])
+}
+
 /// The distance of the instants at which most things happen.
 #[derive(Clone, Copy)]
-struct Grid(Span);
+pub struct Grid(pub Span);
 
 impl Grid {
     /// So many of it.
-    fn times(self, steps: u64) -> Span {
+    pub fn times(self, steps: u64) -> Span {
         Span::from_ns(self.0.as_ns() * steps)
     }
 
     /// A span of a whole number of steps.
-    fn steps(self, steps: RangeInclusive<u64>) -> impl Strategy<Value = Span> {
+    pub fn steps(self, steps: RangeInclusive<u64>) -> impl Strategy<Value = Span> + Clone {
         steps.prop_map(move |steps| self.times(steps))
+    }
+
+    /// An instant a whole number of steps from the start.
+    pub fn instants(self, steps: RangeInclusive<u64>) -> impl Strategy<Value = Instant> + Clone {
+        self.steps(steps).prop_map(|after| Instant::ZERO + after)
     }
 }
 
@@ -64,27 +85,85 @@ fn bucket(grid: Grid) -> impl Strategy<Value = Span> {
 }
 
 fn group(grid: Grid) -> impl Strategy<Value = GroupSketch> {
-    (1..=4u32, grid.steps(0..=4), vec((any::<u64>(), call(grid)), 1..=3))
-        .prop_map(|(clients, after, calls)| GroupSketch { clients, at: Instant::ZERO + after, calls })
+    (1..=4u32, group_arrivals(grid), vec((any::<u64>(), call(grid)), 1..=3))
+        .prop_map(|(clients, (window, arrivals), calls)| GroupSketch { clients, window, arrivals, calls })
 }
 
 fn service(grid: Grid) -> impl Strategy<Value = ServiceSketch> {
-    (dist(grid), vec(call(grid), 0..=3)).prop_map(|(service_time, steps)| ServiceSketch { service_time, steps })
+    let step = prop_oneof![1 => vec(step_call(grid), 1), 2 => vec(step_call(grid), 2..=3)];
+    // Often quick, so that there is time left for calls, and for the calls of those.
+    let service_time = prop_oneof![1 => Just(Dist::ZERO), 1 => dist(grid)];
+    (service_time, vec(step, 1..=3)).prop_map(|(service_time, steps)| ServiceSketch { service_time, steps })
+}
+
+fn step_call(grid: Grid) -> impl Strategy<Value = StepCallSketch> {
+    let copies = prop_oneof![2 => Just(1u32), 3 => 2..=4u32];
+    let made = prop_oneof![6 => Just(1.0), 2 => Just(0.5), 1 => Just(0.0)].prop_map(probability);
+    (chain(grid), copies, 0..4u32, made, prop::bool::weighted(0.3)).prop_map(
+        |(chain, copies, required, probability, optional)| StepCallSketch {
+            chain,
+            copies,
+            required,
+            probability,
+            optional,
+        },
+    )
+}
+
+fn chain(grid: Grid) -> impl Strategy<Value = ChainSketch> {
+    let fallbacks = prop_oneof![1 => vec(call(grid), 0), 1 => vec(call(grid), 1..=2)];
+    (call(grid), fallbacks).prop_map(|(call, fallbacks)| ChainSketch { call, fallbacks })
 }
 
 fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
-    (any::<u8>(), of(grid.steps(1..=6)), of(grid.steps(1..=8)), any::<u8>()).prop_map(
-        |(target, timeout, total_timeout, policy)| CallSketch {
+    let limits =
+        (option::weighted(0.3, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
+    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), of(any::<u8>())).prop_map(
+        |(target, network, (connect_timeout, timeout, total_timeout), deadline, policy, budget)| CallSketch {
             target: target.into(),
+            network,
+            connect_timeout,
             timeout,
             total_timeout,
+            deadline,
             policy: policy.into(),
+            budget: budget.map(usize::from),
+        },
+    )
+}
+
+/// Mostly no time at all; else as long as the connect timeouts, and often longer.
+fn network(grid: Grid) -> impl Strategy<Value = Dist> {
+    prop_oneof![
+        4 => Just(Dist::ZERO),
+        2 => grid.steps(1..=3).prop_map(Dist::Constant),
+        1 => dist(grid),
+    ]
+}
+
+/// The reserves of both kinds reach from nothing to more than there is.
+fn deadline(grid: Grid) -> impl Strategy<Value = DeadlineRule> {
+    prop_oneof![
+        1 => Just(DeadlineRule::Keep),
+        1 => grid.steps(0..=3).prop_map(DeadlineRule::PassLess),
+        1 => select(vec![0.0, 0.1, 0.3, 1.0]).prop_map(DeadlineRule::PassLessShare),
+    ]
+}
+
+/// Few tokens, so that they run out; deposits that are no whole part of a retry; rules that refuse before they do.
+fn budget() -> impl Strategy<Value = BudgetSketch> {
+    let halves = |range: RangeInclusive<u64>| range.prop_map(|halves| halves * MICRO / 2);
+    let deposits = select(vec![0, MICRO / 10, MICRO / 2, MICRO]);
+    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), any::<bool>()).prop_map(
+        |(max, initial, per_success, cost, floor, by_instance)| BudgetSketch {
+            rule: TokenBucket { max, initial: initial.min(max), per_success, cost, floor },
+            by_instance,
         },
     )
 }
 
 /// Times that are mostly constant and on the grid; zero among them, always and sometimes.
-fn dist(grid: Grid) -> impl Strategy<Value = Dist> {
+pub fn dist(grid: Grid) -> impl Strategy<Value = Dist> {
     prop_oneof![
         6 => grid.steps(0..=4).prop_map(Dist::Constant),
         2 => (grid.steps(0..=1), 1..=4u64).prop_map(move |(min, values)| Dist::Uniform { min, values, step: grid.0 }),
@@ -103,7 +182,7 @@ fn policy(grid: Grid) -> impl Strategy<Value = PolicySketch> {
         prop_oneof![3 => Just(Span::ZERO), 1 => grid.steps(1..=3)],
     );
     let orders = select(vec![CapOrder::BeforeJitter, CapOrder::AfterJitter, CapOrder::Both]);
-    (prop_oneof![1 => Just(1u32), 4 => 2..=4u32], times, orders, retry_on()).prop_map(
+    (prop_oneof![1 => Just(1u32), 5 => 2..=4u32], times, orders, retry_on()).prop_map(
         |(max_attempts, (backoff, cap, jitter, min_attempt), cap_order, retry_on)| PolicySketch {
             max_attempts,
             backoff,

@@ -32,6 +32,8 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// Every attempt that arrived, as its service sees it.
     pub works: Vec<Work>,
+    /// What each state of each budget holds at the end, in millionths of a token.
+    pub balances: Vec<Vec<u64>>,
     /// How many events happened.
     pub events: u64,
     /// Up to when the story goes.
@@ -44,8 +46,14 @@ pub struct Record {
 pub struct Request {
     /// Whose it is.
     pub group: GroupId,
+    /// Which client's.
+    pub client: u32,
+    /// Its key.
+    pub key: u64,
     /// When it began.
     pub began: Instant,
+    /// Whether it succeeded on degraded work.
+    pub degraded: bool,
     /// How it ended, if it did.
     pub ended: Option<RequestEnd>,
 }
@@ -65,8 +73,21 @@ pub struct RequestEnd {
 pub enum Caller {
     /// A request, by position in the record.
     Request(usize),
-    /// A work, by position in the record.
-    Work(usize),
+    /// A work.
+    Work(Place),
+}
+
+/// The place of a call among those of the work that makes it. A fallback has the place of the call that failed.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The work, by position in the record.
+    pub work: usize,
+    /// Which of its steps, from 0.
+    pub step: usize,
+    /// Which call of the step, from 0.
+    pub call: usize,
+    /// Which copy of that call, from 0.
+    pub copy: u32,
 }
 
 /// A call that was made.
@@ -79,14 +100,16 @@ pub struct Call {
     pub caller: Caller,
     /// Whether every attempt above it, on the path from the client, is the first of its call.
     pub on_first_path: bool,
-    /// When it began.
-    pub began: Instant,
+    /// When it must have ended, if there is a limit.
+    pub limit: Option<Instant>,
     /// How many attempts were started.
     pub attempts: u32,
     /// The wait before the latest attempt; zero before there was one.
     pub previous_wait: Span,
-    /// How it ended, if it did.
-    pub ended: Option<CallResult>,
+    /// The timer of its end, while that is armed.
+    pub timer: Option<Slot>,
+    /// When and how it ended, if it did.
+    pub ended: Option<(Instant, CallResult)>,
 }
 
 /// One attempt of a call, as its caller sees it.
@@ -103,12 +126,16 @@ pub struct Attempt {
     pub on_first_path: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// Whether it never arrives because its connection takes too long.
+    pub lost: bool,
+    /// The deadline that its target is told, if any.
+    pub deadline_told: Option<Instant>,
     /// Its timer, while that is armed.
     pub timer: Option<Slot>,
     /// How it ended for the caller, if it did.
     pub ended: Option<(Instant, AttemptEnd)>,
-    /// Whether the answer came after the caller had given up.
-    pub answered_late: bool,
+    /// When the answer came, if that was after the caller had given up.
+    pub answered_late: Option<Instant>,
 }
 
 /// How an attempt ended for its caller.
@@ -128,12 +155,25 @@ pub struct Work {
     pub service: ServiceId,
     /// When it arrived.
     pub arrived: Moment,
-    /// How many of the service's steps were begun.
-    pub steps_begun: usize,
-    /// How many calls of the latest step have not yet succeeded.
-    pub calls_awaited: usize,
+    /// The calls of each step that it began.
+    pub steps: Vec<Vec<StepCall>>,
+    /// Whether an optional call beneath it failed.
+    pub degraded: bool,
     /// How it was answered, if it was.
     pub answered: Option<(Moment, Reply)>,
+}
+
+/// One call of a step that a work began.
+#[derive(Clone, Copy)]
+pub struct StepCall {
+    /// Copies to make; none if the call is not made.
+    pub copies: u32,
+    /// Copies made so far.
+    pub begun: u32,
+    /// Copies that succeeded.
+    pub succeeded: u32,
+    /// Copies that failed, fallbacks and all.
+    pub failed: u32,
 }
 
 /// What a service answered.

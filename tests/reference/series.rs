@@ -1,6 +1,7 @@
 //! Counts over time, from plain lists of instants and of periods.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use stormsim::metrics::Bucket;
 use stormsim::time::{Instant, Span};
@@ -21,7 +22,7 @@ pub struct Series {
     /// When a caller gave up.
     pub timeouts: Vec<Instant>,
     /// From when until when each was in flight.
-    pub in_flight: Vec<(Instant, Instant)>,
+    pub in_flight: Vec<Range<Instant>>,
 }
 
 impl Series {
@@ -33,7 +34,7 @@ impl Series {
         self.succeeded.into_iter().for_each(|at| buckets.at(at).succeeded += 1);
         self.failed.into_iter().for_each(|at| buckets.at(at).failed += 1);
         self.timeouts.into_iter().for_each(|at| buckets.at(at).timeouts += 1);
-        self.in_flight.into_iter().for_each(|(from, until)| buckets.spread(from, until));
+        self.in_flight.into_iter().for_each(|period| buckets.spread(&period));
         buckets.by_index.into_values().filter(|bucket| !bucket.is_idle()).collect()
     }
 }
@@ -52,14 +53,18 @@ impl Buckets {
         self.numbered(at.as_ns() / self.width)
     }
 
-    /// Adds to each bucket how much of `[from, until)` lies within it.
-    fn spread(&mut self, from: Instant, until: Instant) {
-        let (from, until) = (from.as_ns(), until.as_ns());
-        for index in from / self.width..=until / self.width {
-            let (start, end) = (index * self.width, (index + 1) * self.width);
-            self.numbered(index).in_flight_ns += u128::from(until.min(end) - from.max(start));
+    /// Adds to each bucket how much of the period lies within it.
+    fn spread(&mut self, period: &Range<Instant>) {
+        for index in period.start.as_ns() / self.width..=period.end.as_ns() / self.width {
+            let bucket = Instant::from_ns(index * self.width)..Instant::from_ns((index + 1) * self.width);
+            self.numbered(index).in_flight_ns += u128::from(time_within(&bucket, period).as_ns());
         }
     }
+}
+
+/// How much of a period lies within a window.
+pub fn time_within(window: &Range<Instant>, period: &Range<Instant>) -> Span {
+    period.end.min(window.end).since(period.start.max(window.start))
 }
 
 /// The most of these instants within one aligned 100 ms.
@@ -71,20 +76,20 @@ pub fn peak(instants: impl Iterator<Item = Instant>) -> u64 {
     counts.into_values().max().unwrap_or(0)
 }
 
-/// The largest number of periods that overlap, and when it was first reached; `(0, Instant::ZERO)` without any.
-/// A period that begins and ends within one event counts: it was there before it was gone.
-pub fn most_at_once(periods: &[(Moment, Option<Moment>)]) -> (u64, Instant) {
+/// The largest number of periods that overlap within a window, and when it was first reached there; `(0,
+/// Instant::ZERO)` without any. Those that have begun before the window are there from its start on. A period that
+/// begins and ends within one event counts: it was there before it was gone.
+pub fn most_at_once(window: &Range<Instant>, periods: &[(Moment, Option<Moment>)]) -> (u64, Instant) {
     let begins = periods.iter().map(|&(from, _)| (from, Change::Begin));
     let ends = periods.iter().filter_map(|&(_, until)| until.map(|until| (until, Change::End)));
-    let mut changes: Vec<_> = begins.chain(ends).collect();
+    let mut changes: Vec<_> = begins.chain(ends).filter(|(moment, _)| moment.at < window.end).collect();
     changes.sort_unstable();
+    let (before, within) = changes.split_at(changes.partition_point(|(moment, _)| moment.at < window.start));
 
-    let (mut now, mut most) = (0, (0, Instant::ZERO));
-    for (moment, change) in changes {
-        match change {
-            Change::Begin => now += 1,
-            Change::End => now -= 1,
-        }
+    let mut now = before.iter().fold(0, |level, (_, change)| change.apply(level));
+    let mut most = if now > 0 { (now, window.start) } else { (0, Instant::ZERO) };
+    for (moment, change) in within {
+        now = change.apply(now);
         if now > most.0 {
             most = (now, moment.at);
         }
@@ -97,4 +102,13 @@ pub fn most_at_once(periods: &[(Moment, Option<Moment>)]) -> (u64, Instant) {
 enum Change {
     Begin,
     End,
+}
+
+impl Change {
+    fn apply(self, level: u64) -> u64 {
+        match self {
+            Self::Begin => level + 1,
+            Self::End => level - 1,
+        }
+    }
 }
