@@ -238,14 +238,14 @@ fn a_call_cycle_is_printed() {
 #[test]
 fn what_a_later_version_builds_is_refused_and_not_ignored() {
     assert_snapshot!(errors(&[
-        ("name = \"shop\"", "name = \"shop\"\nwarmup = \"1s\""),
-        ("{ burst = { at = \"0s\" } }", "{ poisson = { rate = 5 } }"),
+        ("name = \"shop\"", "name = \"shop\"\nrecovery = { hold = \"10s\" }"),
+        ("count = 10", "count = 10\nidempotency = \"key\""),
         ("\ntimeout = \"1s\"\n", "\ntimeout = \"1s\"\nhedge = { after = \"100ms\" }\n"),
         ("service_time = \"5ms\"", "service_time = \"5ms\"\nworkers = 64"),
-        ("jitter = \"full\"", "jitter = \"full\"\nbudget = \"none\""),
-        ("on = [\"db\"]", "on = [\"gateway->db\", \"web\"]"),
+        ("jitter = \"full\"", "jitter = \"full\"\npreset = \"envoy\""),
+        ("on = [\"db\"]", "on = [\"gateway->db\", \"web\"]\nevery = \"60s\""),
         ("{ fail = { probability = 1.0 } }", "\"blackhole\""),
-        ("equals = 3", "equals = 3\nfrom = \"1s\""),
+        ("metric = \"amplification\"", "metric = \"utilisation\""),
     ]));
 }
 

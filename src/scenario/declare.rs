@@ -10,7 +10,7 @@ macro_rules! table {
     ) => {
         $(#[$table_doc])*
         #[derive(Clone, Debug, Default, ::schemars::JsonSchema)]
-        #[schemars(default, deny_unknown_fields)]
+        #[schemars(default, deny_unknown_fields, title = $noun)]
         pub struct $table {
             $($(#[$key_doc])* pub $key: $crate::scenario::field::Field<$kind>,)+
         }
@@ -62,6 +62,7 @@ macro_rules! choice {
     ) => {
         $(#[$choice_doc])*
         #[derive(Clone, Debug, ::schemars::JsonSchema)]
+        #[schemars(title = $noun)]
         pub enum $choice {
             $($(#[$tag_doc])* #[schemars(rename = $tag)] $variant $(($crate::scenario::field::Spanned<$kind>))?,)+
         }

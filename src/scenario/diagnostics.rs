@@ -1,14 +1,18 @@
 //! What is wrong with a scenario: every error with its place, and how to put it right.
 
 use std::fmt;
+use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
-use crate::scenario::source::{Place, Sources};
+use crate::scenario::source::{Place, Source, Sources};
 
 /// The width for which plain messages are laid out where no terminal says otherwise, in columns.
 const PLAIN_WIDTH: usize = 120;
+
+/// The most errors that are shown. Nobody reads more before mending what is there, and drawing them takes time.
+const SHOWN_MAX: usize = 100;
 
 /// One error.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -110,32 +114,74 @@ impl Diagnostics {
         self.sources.line(diagnostic.place()?)
     }
 
-    /// All errors with their source lines, as text of at most about `width` columns.
+    /// The first hundred errors with their source lines, and how many more there are, as text of at most about `width`
+    /// columns. Each names its file.
     pub fn render(&self, colour: bool, width: usize) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let renderer = renderer.term_width(width).decor_style(DecorStyle::Ascii);
-        let texts: Vec<String> = self.list.iter().map(|one| renderer.render(&[self.group(one)])).collect();
-        texts.join("\n\n")
+        let shown = self.list.iter().take(SHOWN_MAX).map(|one| renderer.render(&[self.group(one)]));
+        let more = self.list.len().saturating_sub(SHOWN_MAX);
+        let rest = (more > 0).then(|| {
+            let errors = if more == 1 { "error" } else { "errors" };
+            let title = Level::NOTE.primary_title(format!("and {} more {errors}", grouped(more)));
+            renderer.render(&[Group::with_title(title).elements(self.sources.file().map(origin))])
+        });
+        shown.chain(rest).collect::<Vec<_>>().join("\n\n")
     }
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
         let mut group = Group::with_title(Level::ERROR.primary_title(&*diagnostic.message));
+        let file = self.sources.file();
         let found = diagnostic.place.as_ref().and_then(|place| self.sources.find(place));
-        if let Some((source, range)) = found {
-            let annotation = AnnotationKind::Primary.span(range).label(diagnostic.label.as_deref());
-            let mut snippet = Snippet::source(&source.text).path(&source.name).annotation(annotation);
-            if let Some((place, label)) = diagnostic.context.as_deref()
-                && let Some((other, range)) = self.sources.find(place)
-                && std::ptr::eq(source, other)
-            {
-                snippet = snippet.annotation(AnnotationKind::Context.span(range).label(label));
+        // Of several files with the same flag only some may be wrong.
+        let flag_of = match (&found, file) {
+            (Some((source, _)), Some(file)) if !std::ptr::eq(*source, file) => {
+                Some(Level::NOTE.message(format!("applied to `{}`", file.name)))
             }
-            group = group.element(snippet);
-        }
+            _ => None,
+        };
+        group = match found {
+            Some((source, range)) => group.element(self.snippet(diagnostic, source, range)),
+            None => group.elements(file.map(origin)),
+        };
         let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(note));
         let hint = diagnostic.hint.iter().map(|hint| Level::HELP.message(&**hint));
-        group.elements(notes.chain(hint))
+        group.elements(flag_of.into_iter().chain(notes).chain(hint))
     }
+
+    /// The lines that an error is about, and no others: drawing takes as long as the text that it is given.
+    fn snippet<'a>(
+        &'a self,
+        diagnostic: &'a Diagnostic,
+        source: &'a Source,
+        range: Range<usize>,
+    ) -> Snippet<'a, Annotation<'a>> {
+        let context = diagnostic.context.as_deref().and_then(|(place, label)| {
+            let (other, range) = self.sources.find(place)?;
+            std::ptr::eq(source, other).then_some((range, label))
+        });
+        let (start, end) = context
+            .as_ref()
+            .map_or((range.start, range.end), |(other, _)| (range.start.min(other.start), range.end.max(other.end)));
+        let (first_line, excerpt) = source.lines(&(start..end));
+        let within = |range: Range<usize>| range.start - excerpt.start..range.end - excerpt.start;
+        let primary = AnnotationKind::Primary.span(within(range)).label(diagnostic.label.as_deref());
+        let context = context.map(|(range, label)| AnnotationKind::Context.span(within(range)).label(label));
+        let snippet = Snippet::source(&source.text[excerpt.clone()]).line_start(first_line).path(&source.name);
+        snippet.annotation(primary).annotations(context)
+    }
+}
+
+fn origin(source: &Source) -> Origin<'_> {
+    Origin::path(&source.name)
+}
+
+/// A number with its thousands grouped.
+fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| str::from_utf8(group).expect("digits")).collect();
+    groups.join(",")
 }
 
 impl fmt::Display for Diagnostics {

@@ -7,7 +7,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::source::{Place, line_of};
+use crate::scenario::source::{Lines, Place};
+use crate::scenario::syntax;
 
 /// A table, in the order of the file.
 pub type Table = IndexMap<String, Entry>;
@@ -87,21 +88,25 @@ pub fn parse(text: &str) -> Parsed {
     let (table, mut errors) = DeTable::parse_recoverable(text);
     let mut root = convert_table(table.get_ref(), 0);
     errors.sort_by_key(|error| error.span().map(|span| span.start));
-    let mut broken = false;
+    let lines = Lines::of(text);
     let mut diagnostics = Vec::new();
+    let mut damages = Vec::new();
     let mut line_before = None;
     for error in errors {
         let place = error.span().unwrap_or(0..0);
-        let line = line_of(text, place.start);
+        let line = lines.number(place.start);
         // One slip often makes several errors; the first on its line says what it is.
         if line_before.replace(line) == Some(line) {
             continue;
         }
         // After a key that is there twice the tree is sound, after a wrong value too: only that value is unknown.
-        broken |= error.message() != DUPLICATE_KEY && !damage(&mut root, &place);
-        diagnostics.push(syntax_error(text, error.message(), place));
+        if !syntax::is_duplicate_key(error.message()) {
+            damages.push(Damage { place: place.clone(), is_contained: false });
+        }
+        diagnostics.push(syntax::describe(text, error.message(), place));
     }
-    Parsed { root, errors: diagnostics, broken }
+    damage(&mut root, &mut damages);
+    Parsed { root, errors: diagnostics, broken: damages.iter().any(|damage| !damage.is_contained) }
 }
 
 /// Reads the value of a flag, which starts at `start`; none if it is no TOML.
@@ -109,34 +114,31 @@ pub fn parse_value(text: &str, start: usize) -> Option<Node> {
     DeValue::parse(text).ok().map(|value| convert(&value, start))
 }
 
-/// The parser's own words for a key that is there twice; a test of the messages pins them.
-const DUPLICATE_KEY: &str = "duplicate key";
-
-fn syntax_error(text: &str, message: &str, place: Place) -> Diagnostic {
-    let found = text.get(place.clone()).unwrap_or_default();
-    let (message, expected) = message.split_once(", expected ").unwrap_or((message, ""));
-    let diagnostic = match message {
-        DUPLICATE_KEY => Diagnostic::new(format!("`{found}` is there twice")).hint("remove one of the two"),
-        "string values must be quoted" if found.is_empty() => Diagnostic::new("a value is missing"),
-        "string values must be quoted" => Diagnostic::new(message).hint(format!("write `{found:?}`")),
-        // "expected nothing" is no news.
-        _ if expected.is_empty() || expected == "nothing" => Diagnostic::new(message),
-        _ => Diagnostic::new(message).label(format!("expected {expected}")),
-    };
-    diagnostic.at(&place)
+/// An error of syntax on its way into the tree.
+struct Damage {
+    place: Place,
+    /// Whether a plain value holds all of it.
+    is_contained: bool,
 }
 
-/// Marks the plain value that holds a place as damaged; false if there is none.
-fn damage(table: &mut Table, place: &Place) -> bool {
-    table.values_mut().any(|entry| match &mut entry.node.value {
-        Value::Table(inner) => damage(inner, place),
-        Value::List(_) => false,
-        _ if entry.node.place.start <= place.start && place.end <= entry.node.place.end && !place.is_empty() => {
-            entry.node.value = Value::Damaged;
-            true
+/// Marks the plain values that hold damages as damaged. The damages come in the order of their places, so that each
+/// value finds its own at once.
+fn damage(table: &mut Table, damages: &mut [Damage]) {
+    for entry in table.values_mut() {
+        let Node { place, value } = &mut entry.node;
+        match value {
+            Value::Table(inner) => damage(inner, damages),
+            Value::List(_) => {}
+            _ => {
+                let first = damages.partition_point(|damage| damage.place.start < place.start);
+                let held = damages[first..].iter_mut().take_while(|damage| damage.place.start < place.end);
+                for damage in held.filter(|damage| damage.place.end <= place.end && !damage.place.is_empty()) {
+                    damage.is_contained = true;
+                    *value = Value::Damaged;
+                }
+            }
         }
-        _ => false,
-    })
+    }
 }
 
 fn convert_table(table: &DeTable<'_>, start: usize) -> Table {

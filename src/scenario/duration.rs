@@ -7,8 +7,16 @@ use fundu::{CustomDurationParser, CustomTimeUnit, Multiplier, ParseError, TimeUn
 use crate::scenario::suggest;
 use crate::time::Span;
 
-/// The units, smallest first.
-const UNITS: [&str; 7] = ["ns", "us", "ms", "s", "m", "h", "d"];
+/// The units, smallest first, with their nanoseconds.
+const UNITS: [(&str, u64); 7] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+    ("d", 86_400_000_000_000),
+];
 
 /// A thousand million times what the units are: the parser's seconds are nanoseconds here, and its fractions are
 /// parts of a nanosecond, which it would cut off otherwise.
@@ -43,13 +51,12 @@ pub struct Fault {
 /// Reads a duration such as `250ms` or `1.5s`.
 ///
 /// # Errors
-/// It has no unit or an unknown one, is no number, negative, not a whole number of nanoseconds, or does not fit
+/// It has no unit, an unknown one or several, is no number, has a space in it, is negative, not a whole number of nanoseconds, or does not fit
 /// into virtual time ([`Span::LIMIT`]).
 pub fn parse(text: &str) -> Result<Span, Fault> {
     let fault = |what: String, hint: String| Err(Fault { what, hint });
-    let units = || format!("units are {}", suggest::list(UNITS));
-    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'));
-    let number = &text[..text.len() - unit.len()];
+    let trimmed = text.trim();
+    let (number, unit) = trimmed.split_at(number_len(trimmed));
     if !number.contains(|c: char| c.is_ascii_digit()) {
         return fault(
             format!("must be a duration, not {text:?}"),
@@ -59,11 +66,11 @@ pub fn parse(text: &str) -> Result<Span, Fault> {
     if unit.is_empty() {
         return fault("has no unit".into(), format!("write `\"{number}ms\"` or `\"{number}s\"`; {}", units()));
     }
-    if !UNITS.contains(&unit) {
-        return fault(
-            format!("has an unknown unit `{}`", unit.trim()),
-            intended(unit).map_or_else(units, |unit| format!("write `\"{number}{unit}\"`")),
-        );
+    if position(unit.trim()).is_none() {
+        return Err(unknown_unit(trimmed, number, unit.trim()));
+    }
+    if number.len() + unit.trim().len() != text.len() {
+        return fault("has a space in it".into(), format!("write `\"{number}{}\"`, without a space", unit.trim()));
     }
     let too_long = || fault("is too long".into(), "virtual time ends after 52 days".into());
     match PARSER.parse(text) {
@@ -85,7 +92,45 @@ pub fn parse(text: &str) -> Result<Span, Fault> {
     }
 }
 
-/// The unit that was meant by a longer word, a capital, or a space before it.
+fn units() -> String {
+    format!("units are {}", suggest::list(UNITS.map(|(unit, _)| unit)))
+}
+
+fn position(unit: &str) -> Option<usize> {
+    UNITS.iter().position(|(known, _)| *known == unit)
+}
+
+/// How many bytes at the start of a text are those of a number.
+fn number_len(text: &str) -> usize {
+    text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '+' | '-' | '.')).unwrap_or(text.len())
+}
+
+fn unknown_unit(text: &str, number: &str, unit: &str) -> Fault {
+    if let Some(single) = in_one_unit(text) {
+        return Fault { what: "has more than one unit".into(), hint: format!("write `\"{single}\"`") };
+    }
+    let hint = intended(unit).map_or_else(units, |unit| format!("write `\"{number}{unit}\"`"));
+    Fault { what: format!("has an unknown unit `{unit}`"), hint }
+}
+
+/// `90m` for `1h30m`: the sum of several durations in the largest of their units in which it is whole.
+fn in_one_unit(text: &str) -> Option<String> {
+    let mut total = Span::ZERO;
+    let mut smallest = UNITS.len() - 1;
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let number = number_len(rest);
+        let letters = rest[number..].find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len() - number);
+        let (single, after) = rest.split_at(number + letters);
+        smallest = smallest.min(position(&single[number..])?);
+        total = total + parse(single).ok()?;
+        rest = after.trim_start();
+    }
+    let (unit, nanoseconds) = UNITS[..=smallest].iter().rev().find(|&&(_, unit)| total.as_ns().is_multiple_of(unit))?;
+    Some(format!("{}{unit}", total.as_ns() / nanoseconds))
+}
+
+/// The unit that was meant by a longer word or a capital.
 fn intended(unit: &str) -> Option<&'static str> {
     const LONG: [(&str, &[&str]); 7] = [
         ("ns", &["nano", "nanos", "nanosecond", "nanoseconds"]),
@@ -96,7 +141,7 @@ fn intended(unit: &str) -> Option<&'static str> {
         ("h", &["hr", "hrs", "hour", "hours"]),
         ("d", &["day", "days"]),
     ];
-    let unit = unit.trim().to_lowercase();
+    let unit = unit.to_lowercase();
     LONG.iter().find(|(short, long)| unit == *short || long.contains(&unit.as_str())).map(|&(short, _)| short)
 }
 
@@ -140,6 +185,12 @@ mod tests {
         assert_eq!(fault("0.5ns"), "is not a whole number of nanoseconds; the clock counts in nanoseconds");
         assert_eq!(fault("5 seconds"), "has an unknown unit `seconds`; write `\"5s\"`");
         assert_eq!(fault("5S"), "has an unknown unit `S`; write `\"5s\"`");
+        for text in ["20 ms", " 20ms", "20ms ", "20\tms"] {
+            assert_eq!(fault(text), "has a space in it; write `\"20ms\"`, without a space", "{text:?}");
+        }
+        assert_eq!(fault("1h30m"), "has more than one unit; write `\"90m\"`");
+        assert_eq!(fault("1h 0.5m"), "has more than one unit; write `\"3630s\"`");
+        assert_eq!(fault("1s500ms"), "has more than one unit; write `\"1500ms\"`");
         let units = "units are `ns`, `us`, `ms`, `s`, `m`, `h`, `d`";
         assert_eq!(fault("5parsecs"), format!("has an unknown unit `parsecs`; {units}"));
         assert_eq!(fault("5"), format!("has no unit; write `\"5ms\"` or `\"5s\"`; {units}"));

@@ -4,19 +4,23 @@
 //! tree by path (`overrides`). Then it is read into typed tables (`reader`, `tables`), whose names and defaults
 //! are resolved (`resolve`) before [`plan`](crate::plan) compiles them. Each of these reports all errors it finds and
 //! goes on, so that a wrong file yields all of them at once. To add a key: a line in its table, its meaning in
-//! `resolve`, and one line less in `unbuilt`.
+//! `resolve`, and one line less in `unbuilt`; [`schema`] and the reference page are made from its doc comment.
 
 mod declare;
 mod diagnostics;
 mod document;
 mod duration;
 mod field;
+mod file;
+mod number;
 mod overrides;
 mod reader;
 mod resolve;
+pub mod schema;
 mod shape;
 mod source;
 mod suggest;
+mod syntax;
 mod tables;
 mod unbuilt;
 mod values;
@@ -25,10 +29,10 @@ pub use diagnostics::{Diagnostic, Diagnostics};
 pub use overrides::Overrides;
 
 use std::fmt::Write as _;
-use std::io;
+use std::iter;
 use std::path::Path;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use sha2::{Digest, Sha256};
 
 use crate::experiment::Expectation;
@@ -54,9 +58,6 @@ const REPLICAS_MAX: u32 = 1_000_000;
 /// The name of the one variant of a file without variants.
 const BASE: &str = "base";
 
-/// The largest file that is read, in bytes.
-const FILE_SIZE_MAX: usize = 16 << 20;
-
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
 pub struct Scenario {
@@ -66,10 +67,12 @@ pub struct Scenario {
     pub seed: u64,
     /// Replicas per variant; at least 1.
     pub replicas: u32,
-    /// Width of a bucket of the timeline, as the file has it; a variant's plan may have another.
+    /// Width of a bucket of the timeline, the same for all variants.
     pub bucket: Span,
-    /// SHA-256 of the file, in hex.
+    /// SHA-256 of the file, in hex. It covers neither the overrides nor the files that the scenario names.
     pub sha256: String,
+    /// What the command line changed beside seed and replicas: each `PATH=VALUE` in its order, then `variant=NAME`.
+    pub overrides: Vec<String>,
     /// What must come out.
     pub expectations: Vec<Expectation>,
     variants: Vec<(String, Plan)>,
@@ -82,7 +85,7 @@ impl Scenario {
     /// The file cannot be read, or is no scenario; see [`Scenario::parse`].
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, Diagnostics> {
         let name = path.display().to_string();
-        let text = read_file(path).map_err(|error| Diagnostics::new(Sources::default(), vec![error]))?;
+        let text = file::read_scenario(path).map_err(|error| Diagnostics::new(Sources::default(), vec![error]))?;
         Self::parse(&name, &text, path.parent().unwrap_or(Path::new("")), overrides)
     }
 
@@ -103,35 +106,6 @@ impl Scenario {
     /// The variants to run, by name, in the order of the file; `base` for a file without variants.
     pub fn variants(&self) -> &[(String, Plan)] {
         &self.variants
-    }
-}
-
-fn read_file(path: &Path) -> Result<String, Diagnostic> {
-    let shown = path.display();
-    if path.is_dir() {
-        let error = Diagnostic::new(format!("`{shown}` is a folder"));
-        return Err(error.hint("name a scenario file in it"));
-    }
-    let bytes =
-        std::fs::read(path).map_err(|error| Diagnostic::new(format!("cannot read `{shown}`: {}", reason(&error))))?;
-    if bytes.len() > FILE_SIZE_MAX {
-        return Err(Diagnostic::new(format!("`{shown}` is larger than {} MiB", FILE_SIZE_MAX >> 20)));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        Diagnostic::new(format!("`{shown}` is not UTF-8: line {line} has a byte that no character begins with"))
-            .hint("save it as UTF-8")
-    })
-}
-
-/// Why a file cannot be read, in the same words on every platform where it is an everyday reason.
-fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        _ => error.to_string(),
     }
 }
 
@@ -162,7 +136,7 @@ fn build(
     }
     let variants = overrides::variants(&parsed.root, errors);
     let flags = overrides::flags(&overrides.set, sources, errors);
-    let (base, created) = typed(&parsed.root, &flags, errors);
+    let (base, created) = typed(&parsed.root, flags.chunks(1), errors);
     let drafts = if variants.is_empty() {
         let draft = resolve::resolve(&base, &created, folder, errors);
         vec![Draughted { name: BASE.to_owned(), tables: base.clone(), draft }]
@@ -170,7 +144,7 @@ fn build(
         let mut found = Found::default();
         let drafts = variants.iter().map(|(name, settings)| {
             let mut own = Vec::new();
-            let (tables, created) = typed(&parsed.root, settings.iter().chain(&flags), &mut own);
+            let (tables, created) = typed(&parsed.root, iter::once(&**settings).chain(flags.chunks(1)), &mut own);
             let draft = resolve::resolve(&tables, &created, folder, &mut own);
             found.add(name, own);
             Draughted { name: name.clone(), tables, draft }
@@ -180,13 +154,14 @@ fn build(
         drafts
     };
     let judged: Vec<Judged<'_>> = drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables }).collect();
-    let expectations = resolve::expectations(&base.expect, &judged, errors);
+    let (expectations, windows) = resolve::expectations(&base.expect, &judged, errors);
     check_overrides(overrides, &judged, errors);
     if !errors.is_empty() {
         return None;
     }
     let chosen = |name: &str| overrides.variant.as_deref().is_none_or(|only| only == name);
-    let variants = drafts.into_iter().filter(|one| chosen(&one.name)).map(|one| (one.name, compile(one.draft)));
+    let variants =
+        drafts.into_iter().filter(|one| chosen(&one.name)).map(|one| (one.name, compile(one.draft, windows.clone())));
     let replicas = base.replicas.get().map(|&Whole(replicas)| u32::try_from(replicas).expect("at most a million"));
     let Name(name) = base.name.get()?;
     Some(Scenario {
@@ -195,19 +170,20 @@ fn build(
         replicas: overrides.replicas.or(replicas).unwrap_or(REPLICAS_DEFAULT),
         bucket: base.bucket.get().map_or(BUCKET_DEFAULT, |&Duration(span)| span),
         sha256: sha256(text),
+        overrides: overrides.texts(),
         expectations,
         variants: variants.collect(),
     })
 }
 
-/// The tables of the file with these settings, and what the settings created.
+/// The tables of the file with these layers of settings, and what the settings created.
 fn typed<'a>(
     root: &Table,
-    settings: impl IntoIterator<Item = &'a Setting>,
+    layers: impl IntoIterator<Item = &'a [Setting]>,
     errors: &mut Vec<Diagnostic>,
 ) -> (ScenarioTable, Vec<Created>) {
     let mut root = Node { place: 0..0, value: Value::Table(root.clone()) };
-    let created = overrides::apply(&mut root, settings, errors);
+    let created = overrides::apply(&mut root, layers, errors);
     let mut reader = Reader::default();
     let tables = ScenarioTable::read(&root, &mut reader).unwrap_or_default();
     errors.append(&mut reader.errors);
@@ -244,7 +220,8 @@ impl Found {
 
     /// Reports each error, with the variants it is about unless it is about all of them or about the file as it stands.
     fn report(mut self, variant_count: usize, errors: &mut Vec<Diagnostic>) {
-        errors.iter().for_each(|known| drop(self.0.shift_remove(known)));
+        let known: IndexSet<&Diagnostic> = errors.iter().collect();
+        self.0.retain(|error, _| !known.contains(error));
         for (error, variants) in self.0 {
             errors.push(if variants.len() < variant_count {
                 error.note(format!("in variant {}", suggest::list(variants.iter().map(String::as_str))))

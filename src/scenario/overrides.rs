@@ -3,17 +3,20 @@
 //! A path leads along the [`Shape`] of the format. Missing tables are created on the way; what excludes the new
 //! setting (the other of a pair of keys, another tag of a choice) is taken out. A table is merged into a table key by
 //! key; everything else, a choice included, replaces what was there.
+//!
+//! Settings come in layers: those of a variant, then each flag. Room is made for a whole layer before any of it is put
+//! in, so that what excludes each other within one layer stays side by side, and is found as it would be in the file.
 
 use indexmap::IndexMap;
 
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::document::{self, Entry, Node, Table, Value};
-use crate::scenario::reader::{Read, bad_name, unknown_key};
+use crate::scenario::reader::{Read, bad_name, unknown_choice, unknown_key};
 use crate::scenario::shape::{ChoiceShape, Shape};
 use crate::scenario::source::{Place, Sources};
 use crate::scenario::tables::ScenarioTable;
+use crate::scenario::unbuilt;
 use crate::scenario::values::is_name;
-use crate::scenario::{suggest, unbuilt};
 
 /// What the command line changes of a scenario.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +29,14 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// The number of replicas, instead of the file's; from 1 to 1,000,000.
     pub replicas: Option<u32>,
+}
+
+impl Overrides {
+    /// What they change beside seed and replicas, as text: each `PATH=VALUE`, then `variant=NAME`.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let variant = self.variant.iter().map(|name| format!("variant={name}"));
+        self.set.iter().cloned().chain(variant).collect()
+    }
 }
 
 /// One setting by path.
@@ -41,10 +52,10 @@ struct Segment {
     place: Place,
 }
 
-/// A service or policy that exists only because a setting's path names it.
+/// A named table that exists only because a setting's path names it.
 #[derive(Clone, Debug)]
 pub struct Created {
-    /// `services` or `retries`.
+    /// The table of the format that it is in, such as `services`.
     pub table: String,
     /// Its name.
     pub name: String,
@@ -52,11 +63,22 @@ pub struct Created {
     pub place: Place,
 }
 
-/// What a variant may not set, because it belongs to all variants together.
-const SHARED_BY_VARIANTS: [&str; 6] = ["version", "name", "seed", "replicas", "expect", "variants"];
+/// Why most of what is closed to variants or flags is so.
+const OF_THE_FILE: &str = "it belongs to the file as a whole: set it there";
 
-/// What `--set` may not set.
-const CLOSED_TO_FLAGS: [&str; 2] = ["expect", "variants"];
+/// What a variant may not set, because it belongs to all variants together, and why.
+const SHARED_BY_VARIANTS: [(&str, &str); 7] = [
+    ("version", OF_THE_FILE),
+    ("name", OF_THE_FILE),
+    ("seed", OF_THE_FILE),
+    ("replicas", OF_THE_FILE),
+    ("bucket", "all variants share the buckets of one timeline: set it for the file as a whole"),
+    ("expect", OF_THE_FILE),
+    ("variants", OF_THE_FILE),
+];
+
+/// What `--set` may not set, and why.
+const CLOSED_TO_FLAGS: [(&str, &str); 2] = [("expect", OF_THE_FILE), ("variants", OF_THE_FILE)];
 
 /// The settings of each variant of a file.
 pub fn variants(root: &Table, errors: &mut Vec<Diagnostic>) -> IndexMap<String, Vec<Setting>> {
@@ -140,26 +162,56 @@ fn bad_path(path: &str, place: &Place) -> Diagnostic {
     Diagnostic::new(format!("`{path}` is not a path")).at(place).hint(hint)
 }
 
-fn check_root(path: &[Segment], closed: &[&str], who: &str) -> Result<(), Diagnostic> {
+fn check_root(path: &[Segment], closed: &[(&str, &str)], who: &str) -> Result<(), Diagnostic> {
     let root = &path[0];
-    if !closed.contains(&root.name.as_str()) {
-        return Ok(());
-    }
-    let error = Diagnostic::new(format!("{who} cannot set `{}`", root.name)).at(&root.place);
-    Err(error.hint("it belongs to the file as a whole: set it there"))
+    let Some((_, why)) = closed.iter().find(|(name, _)| *name == root.name) else { return Ok(()) };
+    Err(Diagnostic::new(format!("{who} cannot set `{}`", root.name)).at(&root.place).hint(*why))
 }
 
-/// Applies settings in order to the tree of a file, and returns what they created.
+/// Applies layers of settings in order to the tree of a file, and returns what they created.
 pub fn apply<'a>(
     root: &mut Node,
-    settings: impl IntoIterator<Item = &'a Setting>,
+    layers: impl IntoIterator<Item = &'a [Setting]>,
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Created> {
     let mut walk = Walk { trail: Vec::new(), errors, created: Vec::new() };
-    for setting in settings {
-        walk.set(root, ScenarioTable::SHAPE, &setting.path, &setting.value);
+    for layer in layers {
+        for setting in layer {
+            make_room(root, ScenarioTable::SHAPE, &setting.path, &setting.value);
+        }
+        for setting in layer {
+            walk.set(root, ScenarioTable::SHAPE, &setting.path, &setting.value);
+        }
     }
     walk.created
+}
+
+/// Takes out what a setting excludes.
+fn make_room(node: &mut Node, shape: Shape, path: &[Segment], value: &Node) {
+    match (path.split_first(), shape, &value.value) {
+        (Some((segment, rest)), _, _) => make_room_under(node, shape, &segment.name, rest, value),
+        (None, Shape::Table(_) | Shape::Named(_), Value::Table(items)) => {
+            items.iter().for_each(|(key, entry)| make_room_under(node, shape, key, &[], &entry.node));
+        }
+        // It replaces what is there.
+        _ => {}
+    }
+}
+
+fn make_room_under(node: &mut Node, shape: Shape, key: &str, rest: &[Segment], value: &Node) {
+    let Value::Table(table) = &mut node.value else { return };
+    let inner = match shape {
+        Shape::Table(shape) => {
+            shape.twins(key).for_each(|twin| drop(table.shift_remove(twin)));
+            shape.find(key)
+        }
+        Shape::Named(inner) => Some(*inner),
+        Shape::Choice(shape) => shape.find(key).flatten().inspect(|_| table.retain(|tag, _| tag == key)),
+        Shape::Value | Shape::Duration => None,
+    };
+    if let (Some(inner), Some(entry)) = (inner, table.get_mut(key)) {
+        make_room(&mut entry.node, inner, rest, value);
+    }
 }
 
 struct Walk<'a> {
@@ -175,11 +227,8 @@ impl Walk<'_> {
         };
         let Some(inner) = self.step(shape, segment) else { return };
         let table = table_of(node);
-        match shape {
-            Shape::Table(shape) => shape.twins(&segment.name).for_each(|twin| drop(table.shift_remove(twin))),
-            Shape::Choice(_) => table.retain(|tag, _| *tag == segment.name),
-            Shape::Named(_) if !table.contains_key(&segment.name) => self.note_created(segment),
-            Shape::Named(_) | Shape::Value => {}
+        if matches!(shape, Shape::Named(_)) && !table.contains_key(&segment.name) {
+            self.note_created(segment);
         }
         let place = &segment.place;
         let entry = table.entry(segment.name.clone()).or_insert_with(|| Entry {
@@ -222,7 +271,7 @@ impl Walk<'_> {
                 Some(Some(inner)) => return Some(inner),
                 found => no_such_tag(&path, segment, found.is_some(), shape),
             },
-            Shape::Value => {
+            Shape::Value | Shape::Duration => {
                 Diagnostic::new(format!("`{path}` is a single value: there is no `{name}` in it")).at(place)
             }
         };
@@ -246,11 +295,9 @@ fn no_such_tag(path: &str, Segment { name, place }: &Segment, bare: bool, shape:
     if shape.unbuilt.contains(&name.as_str()) {
         return unbuilt::refusal(&format!("`{path}.{name}`"), place);
     }
-    Diagnostic::new(format!("`{path}` has an unknown choice `{name}`")).at(place).maybe_hint(suggest::hint(
-        name,
-        "choices",
-        shape.names(),
-    ))
+    Diagnostic::new(format!("`{path}` has an unknown choice `{name}`"))
+        .at(place)
+        .maybe_hint(unknown_choice(name, shape))
 }
 
 /// The table at a node; what is no table gives way to an empty one.

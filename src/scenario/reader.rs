@@ -8,7 +8,7 @@ use crate::scenario::field::{Field, Named, Or, Spanned, Word};
 use crate::scenario::shape::{ChoiceShape, Shape, TableShape};
 use crate::scenario::source::Place;
 use crate::scenario::values::is_name;
-use crate::scenario::{suggest, unbuilt};
+use crate::scenario::{duration, suggest, unbuilt};
 
 /// Something that can stand in a scenario.
 pub trait Read: Sized {
@@ -41,11 +41,16 @@ impl Reader {
 
     /// Reports that the value is not what belongs here.
     pub fn mismatch<T>(&mut self, node: &Node, expected: &str) -> Option<T> {
+        self.mismatch_with(node, expected, None)
+    }
+
+    /// Reports that the value is not what belongs here, with the way out where one is known.
+    pub fn mismatch_with<T>(&mut self, node: &Node, expected: &str, hint: Option<String>) -> Option<T> {
         match node.value {
             Value::Damaged => None,
             _ => {
                 let message = format!("{} must be {expected}, not {}", self.path(), node.value);
-                self.refuse(Diagnostic::new(message).at(&node.place))
+                self.refuse(Diagnostic::new(message).at(&node.place).maybe_hint(hint))
             }
         }
     }
@@ -136,11 +141,12 @@ impl Reader {
             None if shape.unbuilt.contains(&tag) => {
                 return self.refuse(unbuilt::refusal(&format!("`{tag}` in {path}"), place));
             }
-            None => Diagnostic::new(format!("{path} has an unknown choice `{tag}`")).maybe_hint(suggest::hint(
-                tag,
-                "choices",
-                shape.names(),
-            )),
+            None => {
+                let wanting = shape.tag_of_duration().filter(|_| duration::parse(tag).is_ok());
+                Diagnostic::new(format!("{path} has an unknown choice `{tag}`"))
+                    .maybe_hint(wanting.map(|wanting| format!("write `{{ {wanting} = \"{tag}\" }}`")))
+                    .maybe_hint(unknown_choice(tag, shape))
+            }
         };
         self.refuse(error.at(place))
     }
@@ -155,7 +161,12 @@ pub fn unknown_key(table_path: &str, key: &str, place: &Place, shape: &TableShap
     Diagnostic::new(format!("unknown key {path}"))
         .at(place)
         .label(format!("not a key of {}", shape.noun))
-        .maybe_hint(suggest::hint(key, "keys", shape.names()))
+        .maybe_hint(suggest::hint_of_format(key, "keys", shape.names(), shape.unbuilt))
+}
+
+/// The way out for a tag that a choice does not have.
+pub fn unknown_choice(tag: &str, shape: &ChoiceShape) -> Option<String> {
+    suggest::hint_of_format(tag, "choices", shape.names(), shape.unbuilt)
 }
 
 /// How a tag is written.
@@ -198,6 +209,15 @@ pub fn bad_name(name: &str, place: &Place) -> Diagnostic {
     Diagnostic::new(format!("`{name}` is not a name"))
         .at(place)
         .hint("names are made of letters, digits, `-` and `_`, because they become folders and paths")
+}
+
+/// For the large tags of a choice.
+impl<T: Read> Read for Box<T> {
+    const SHAPE: Shape = T::SHAPE;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        T::read(node, reader).map(Self::new)
+    }
 }
 
 impl<T: Read> Read for Vec<Spanned<T>> {

@@ -7,6 +7,8 @@
 pub enum Shape {
     /// A single value, or a list.
     Value,
+    /// A duration: a single value too, but one that is known by its looks.
+    Duration,
     /// A table with these keys.
     Table(&'static TableShape),
     /// A table whose keys are names that the user chooses.
@@ -45,7 +47,7 @@ impl TableShape {
         self.keys.iter().find(|(name, _)| *name == key).map(|&(_, shape)| shape)
     }
 
-    /// The key that may not stand beside this one.
+    /// The keys that may not stand beside this one.
     pub fn twins<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'static str> + 'a {
         self.exclusive.iter().filter_map(move |&(one, other)| match key {
             _ if key == one => Some(other),
@@ -54,9 +56,9 @@ impl TableShape {
         })
     }
 
-    /// Every key of the format, those that are refused included.
+    /// Every key that can be set.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.keys.iter().map(|&(name, _)| name).chain(self.unbuilt.iter().copied())
+        self.keys.iter().map(|&(name, _)| name)
     }
 }
 
@@ -66,8 +68,13 @@ impl ChoiceShape {
         self.tags.iter().find(|(name, _)| *name == tag).map(|&(_, shape)| shape)
     }
 
-    /// Every tag of the format, those that are refused included.
+    /// Every tag that can be chosen.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.tags.iter().map(|&(name, _)| name).chain(self.unbuilt.iter().copied())
+        self.tags.iter().map(|&(name, _)| name)
+    }
+
+    /// The tag that takes a duration and nothing else, if there is one.
+    pub fn tag_of_duration(&self) -> Option<&'static str> {
+        self.tags.iter().find(|(_, shape)| matches!(shape, Some(Shape::Duration))).map(|&(tag, _)| tag)
     }
 }

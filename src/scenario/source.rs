@@ -19,6 +19,35 @@ pub struct Source {
     /// What it says.
     pub text: String,
     start: usize,
+    lines: Lines,
+}
+
+impl Source {
+    /// The whole lines that hold a range of the text: the number of the first, from 1, and where they are.
+    pub fn lines(&self, range: &Range<usize>) -> (usize, Range<usize>) {
+        let (first, last) = (self.lines.number(range.start), self.lines.number(range.end));
+        let end = self.lines.starts.get(last).copied().unwrap_or(self.text.len());
+        (first, self.lines.starts[first - 1]..end)
+    }
+}
+
+/// Where the lines of a text begin, so that finding the line of a place does not take a walk through the text.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    /// The lines of a text, at least one.
+    pub fn of(text: &str) -> Self {
+        let after_breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at + 1);
+        Self { starts: std::iter::once(0).chain(after_breaks).collect() }
+    }
+
+    /// The number of the line that holds a byte, from 1.
+    pub fn number(&self, at: usize) -> usize {
+        self.starts.partition_point(|&start| start <= at)
+    }
 }
 
 impl Sources {
@@ -26,8 +55,13 @@ impl Sources {
     pub fn add(&mut self, name: &str, text: &str) -> usize {
         // One byte apart, so that the empty place at the end of a text is not the start of the next.
         let start = self.list.last().map_or(0, |last| last.start + last.text.len() + 1);
-        self.list.push(Source { name: name.to_owned(), text: text.to_owned(), start });
+        self.list.push(Source { name: name.to_owned(), text: text.to_owned(), start, lines: Lines::of(text) });
         start
+    }
+
+    /// The scenario file, which is added first; none if it could not be read.
+    pub fn file(&self) -> Option<&Source> {
+        self.list.first()
     }
 
     /// The text that holds a place, and the place within that text, on character boundaries.
@@ -44,13 +78,8 @@ impl Sources {
     /// The number of the line on which a place begins, from 1, in its own text.
     pub fn line(&self, place: &Place) -> Option<usize> {
         let (source, range) = self.find(place)?;
-        Some(line_of(&source.text, range.start))
+        Some(source.lines.number(range.start))
     }
-}
-
-/// The number of the line that holds a byte, from 1.
-pub fn line_of(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }
 
 #[cfg(test)]
@@ -69,5 +98,17 @@ mod tests {
         assert_eq!(found(second..second + 1), Some(("--set", 0..2)), "no place ends within a character");
         assert_eq!(sources.line(&(4..7)), Some(2));
         assert_eq!(sources.line(&(second..second)), Some(1));
+    }
+
+    #[test]
+    fn lines_are_whole_and_counted_from_one() {
+        let mut sources = Sources::default();
+        sources.add("file", "one\ntwo\n\nfour");
+        let lines = |range| sources.file().unwrap().lines(&range);
+        assert_eq!(lines(5..6), (2, 4..8), "with the break that ends the line");
+        assert_eq!(lines(3..3), (1, 0..4), "a break belongs to the line that it ends");
+        assert_eq!(lines(8..8), (3, 8..9), "an empty line");
+        assert_eq!(lines(1..13), (1, 0..13), "the last line ends with the text");
+        assert_eq!(lines(13..13), (4, 9..13), "the end of the text is in its last line");
     }
 }

@@ -5,31 +5,13 @@ use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
 
 /// Of the scenario as a whole.
-pub const ROOT: &[&str] = &["warmup", "recovery"];
+pub const ROOT: &[&str] = &["recovery"];
 
 /// Of a client group.
-pub const CLIENT: &[&str] = &["from", "until", "idempotency", "on_exhausted"];
-
-/// Arrivals.
-pub const ARRIVALS: &[&str] = &["poisson", "constant", "closed", "periodic", "profile", "trace"];
+pub const CLIENT: &[&str] = &["idempotency", "on_exhausted"];
 
 /// Of a call.
-pub const CALL: &[&str] = &[
-    "connect_timeout",
-    "network",
-    "propagate_deadline",
-    "reserve",
-    "avoid_previous",
-    "pool",
-    "hedge",
-    "throttle",
-    "breaker",
-    "copies",
-    "required",
-    "probability",
-    "optional",
-    "if_failed",
-];
+pub const CALL: &[&str] = &["avoid_previous", "pool", "hedge", "throttle", "breaker"];
 
 /// Of a service.
 pub const SERVICE: &[&str] = &[
@@ -45,11 +27,10 @@ pub const SERVICE: &[&str] = &[
     "writes",
     "idempotency_store",
     "holds_worker",
-    "call_order",
 ];
 
 /// Of a retry policy.
-pub const RETRY: &[&str] = &["preset", "retry_after", "budget", "shared_by", "shared_over"];
+pub const RETRY: &[&str] = &["preset", "retry_after"];
 
 /// Of a fault.
 pub const FAULT: &[&str] = &["every", "random", "first_instances"];
@@ -60,17 +41,10 @@ pub const EFFECT: &[&str] = &["blackhole", "pause", "crash", "slow", "capacity",
 /// Of the effect `fail`.
 pub const FAIL: &[&str] = &["work", "correlation", "epoch", "retry_after"];
 
-/// Of an expectation.
-pub const EXPECT: &[&str] = &["from", "until", "every"];
-
 /// Metrics, in any scope.
 pub const METRICS: &[&str] = &[
     "unknown",
-    "degraded",
     "dead_letters",
-    "budget_refused",
-    "first_budget_refusal_s",
-    "tokens_left",
     "breaker_rejected",
     "breaker_rejected_retries",
     "breaker_opened",
@@ -127,7 +101,7 @@ mod tests {
     /// Checks everything beneath a shape and returns how many tables and choices there were.
     fn visit(shape: Shape) -> usize {
         match shape {
-            Shape::Value => 0,
+            Shape::Value | Shape::Duration => 0,
             Shape::Named(inner) => visit(*inner),
             Shape::Table(table) => {
                 assert!(table.unbuilt.iter().all(|key| table.find(key).is_none()), "{}", table.noun);

@@ -6,15 +6,22 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::experiment::Statistic;
 use crate::failure::ErrorKind;
+use crate::policy::MICRO;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::document::{Node, Value};
 use crate::scenario::reader::{Read, Reader, bad_name};
 use crate::scenario::shape::Shape;
-use crate::scenario::{duration, suggest};
+use crate::scenario::{duration, number, suggest};
 use crate::time::Span;
 
 /// What a name looks like, as a regular expression.
 pub const NAME_PATTERN: &str = "^[A-Za-z0-9_-]+$";
+
+/// What a duration looks like, as a regular expression.
+const DURATION_PATTERN: &str = r"^[0-9]*\.?[0-9]+(ns|us|ms|s|m|h|d)$";
+
+/// What the reserve of a deadline looks like, as a regular expression.
+const RESERVE_PATTERN: &str = r"^[0-9]*\.?[0-9]+(ns|us|ms|s|m|h|d|%)$";
 
 /// Whether a text can be a name: letters, digits, `_` and `-`, at least one.
 pub fn is_name(text: &str) -> bool {
@@ -44,10 +51,10 @@ macro_rules! inline_schema {
 #[derive(Clone, Copy, Debug)]
 pub struct Duration(pub Span);
 
-inline_schema!([] Duration, "Duration", { "type": "string", "pattern": r"^[0-9]*\.?[0-9]+(ns|us|ms|s|m|h|d)$" });
+inline_schema!([] Duration, "Duration", { "type": "string", "pattern": DURATION_PATTERN });
 
 impl Read for Duration {
-    const SHAPE: Shape = Shape::Value;
+    const SHAPE: Shape = Shape::Duration;
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         let Value::String(text) = &node.value else {
@@ -86,8 +93,11 @@ impl<const MIN: u64, const MAX: u64> Read for Whole<MIN, MAX> {
             Value::Integer(number) if (i128::from(MIN)..=i128::from(MAX)).contains(&number) => {
                 Some(Self(u64::try_from(number).expect("the range is within u64")))
             }
-            _ if MIN == MAX => reader.mismatch(node, &MIN.to_string()),
-            _ => reader.mismatch(node, &format!("a whole number from {MIN} to {MAX}")),
+            _ => {
+                let expected = if MIN == MAX { MIN.to_string() } else { format!("a whole number from {MIN} to {MAX}") };
+                let is_whole = |number: f64| number.fract() == 0.0 && number >= MIN as f64 && number <= MAX as f64;
+                reader.mismatch_with(node, &expected, plain_number(&node.value, is_whole))
+            }
         }
     }
 }
@@ -110,6 +120,12 @@ pub type Attempts = Whole<1, { u32::MAX as u64 - 1 }>;
 /// Retries of a call: one less than its attempts.
 pub type Retries = Whole<0, { u32::MAX as u64 - 2 }>;
 
+/// How many copies of a call run in parallel, or must succeed.
+pub type Copies = Whole<1, 10_000>;
+
+/// How many requests a client makes: more than a run can hold.
+pub type Requests = Whole<1, 1_000_000_000_000>;
+
 /// Declares numbers with a fraction: name, meaning, range in words, range as a condition, range as a schema.
 macro_rules! numbers {
     ($($(#[$doc:meta])* $name:ident, $words:literal, $within:expr, $schema:tt;)+) => {$(
@@ -124,9 +140,9 @@ macro_rules! numbers {
 
             fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
                 let within: fn(f64) -> bool = $within;
-                match number(&node.value) {
+                match as_number(&node.value) {
                     Some(number) if number.is_finite() && within(number) => Some(Self(number)),
-                    _ => reader.mismatch(node, $words),
+                    _ => reader.mismatch_with(node, $words, plain_number(&node.value, within)),
                 }
             }
         }
@@ -142,13 +158,104 @@ numbers! {
     AtLeastOne, "a number of at least 1", |x| x >= 1.0, { "type": "number", "minimum": 1 };
     /// A tolerance, 0 or above.
     NotNegative, "a number of at least 0", |x| x >= 0.0, { "type": "number", "minimum": 0 };
+    /// A rate in requests/s, above 0.
+    Rate, "a number of requests/s above 0, at most 1e9", |x| x > 0.0 && x <= RATE_MAX,
+        { "type": "number", "exclusiveMinimum": 0, "maximum": RATE_MAX as u64 };
+    /// A rate in requests/s that may be 0.
+    RateOrZero, "a number of requests/s from 0 to 1e9", |x| (0.0..=RATE_MAX).contains(&x),
+        { "type": "number", "minimum": 0, "maximum": RATE_MAX as u64 };
 }
 
-fn number(value: &Value) -> Option<f64> {
+/// The largest rate, in requests/s: one request per tick of the clock.
+const RATE_MAX: f64 = 1e9;
+
+fn as_number(value: &Value) -> Option<f64> {
     match *value {
         Value::Integer(number) => Some(number as f64),
         Value::Float(number) => Some(number),
         _ => None,
+    }
+}
+
+/// The way out for a number that was written as a text or in per cent, if that number is within the range.
+fn plain_number(value: &Value, within: impl Fn(f64) -> bool) -> Option<String> {
+    let good = |number: &String| number.parse().is_ok_and(&within);
+    match value {
+        Value::String(text) => {
+            number::meant(text).filter(good).map(|number| format!("write a plain number: `{number}`"))
+        }
+        _ => {
+            let percent = as_number(value)?;
+            let share = number::share_of_percent(percent).filter(good)?;
+            Some(format!("for {percent} % write `{share}`"))
+        }
+    }
+}
+
+/// Tokens of a retry budget, in millionths.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens(pub u64);
+
+/// The most tokens; so many millionths are still exact as a floating-point number.
+const TOKENS_MAX: f64 = 1e9;
+
+inline_schema!([] Tokens, "Tokens", { "type": "number", "minimum": 0, "maximum": TOKENS_MAX as u64 });
+
+impl Read for Tokens {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let range = 0.0..=TOKENS_MAX;
+        let Some(tokens) = as_number(&node.value).filter(|tokens| range.contains(tokens)) else {
+            return reader.mismatch(node, "a number from 0 to 1e9");
+        };
+        let micro = (tokens * MICRO as f64).round();
+        // Both sides are the number nearest to the same decimal fraction, if it has no more than six decimals.
+        if micro / MICRO as f64 == tokens {
+            Some(Self(micro as u64))
+        } else {
+            reader.mismatch(node, "a number with at most 6 decimals")
+        }
+    }
+}
+
+/// `true` or `false`.
+impl Read for bool {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match node.value {
+            Value::Boolean(truth) => Some(truth),
+            _ => reader.mismatch(node, "`true` or `false`"),
+        }
+    }
+}
+
+/// What is kept back of a deadline.
+#[derive(Clone, Copy, Debug)]
+pub enum Reserve {
+    /// A time.
+    Time(Span),
+    /// A share of the time until then, from 0 to below 1.
+    Share(f64),
+}
+
+inline_schema!([] Reserve, "Reserve", { "type": "string", "pattern": RESERVE_PATTERN });
+
+impl Read for Reserve {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Value::String(text) = &node.value else {
+            return reader.mismatch(node, "a duration such as `\"50ms\"` or a share such as `\"10%\"`");
+        };
+        let Some(percent) = text.strip_suffix('%') else {
+            return Duration::read(node, reader).map(|Duration(span)| Self::Time(span));
+        };
+        match percent.parse::<f64>() {
+            Ok(percent) if (0.0..100.0).contains(&percent) => Some(Self::Share(percent / 100.0)),
+            _ => reader.mismatch(node, "from `\"0%\"` to below `\"100%\"`"),
+        }
     }
 }
 
@@ -184,6 +291,9 @@ impl Read for Name {
     }
 }
 
+/// What a figure must be.
+const FIGURE: &str = "a number, or a duration such as `\"250ms\"`";
+
 /// A figure of an expectation: a number in the unit of the metric, or a duration.
 #[derive(Clone, Copy, Debug)]
 pub enum Figure {
@@ -193,16 +303,22 @@ pub enum Figure {
     Time(Span),
 }
 
-inline_schema!([] Figure, "Figure", { "type": ["number", "string"] });
+inline_schema!([] Figure, "Figure", {
+    "anyOf": [{ "type": "number" }, { "type": "string", "pattern": DURATION_PATTERN }],
+});
 
 impl Read for Figure {
     const SHAPE: Shape = Shape::Value;
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
-        match (&node.value, number(&node.value)) {
+        match (&node.value, as_number(&node.value)) {
             (_, Some(number)) if number.is_finite() => Some(Self::Number(number)),
+            // A number with a unit of its own, but of no time: which unit the metric has is not known here.
+            (Value::String(text), _) if number::meant(text).is_some() => {
+                reader.mismatch_with(node, FIGURE, plain_number(&node.value, |_| true))
+            }
             (Value::String(_), _) => Duration::read(node, reader).map(|Duration(span)| Self::Time(span)),
-            _ => reader.mismatch(node, "a number, or a duration such as `\"250ms\"`"),
+            _ => reader.mismatch(node, FIGURE),
         }
     }
 }

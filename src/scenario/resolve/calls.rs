@@ -1,46 +1,142 @@
 //! Calls: their targets, their limits, their retry policies.
 
-use crate::plan::{CallDraft, PolicyId, ServiceId};
-use crate::policy::RetryPolicy;
+use crate::dist::Dist;
+use crate::plan::{CallDraft, DeadlineRule, PolicyDraft, PolicyId, ServiceId};
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::field::{Field, Named, OrNone};
-use crate::scenario::resolve::Resolver;
+use crate::scenario::field::{Field, Named};
 use crate::scenario::resolve::graph::Edge;
 use crate::scenario::resolve::policies::NO_POLICY;
+use crate::scenario::resolve::{Resolver, is_open};
 use crate::scenario::suggest;
 use crate::scenario::tables::CallTable;
-use crate::scenario::values::{Duration, Name, Positive};
+use crate::scenario::values::{Copies, Name, Positive, Reserve, Share, Whole};
+use crate::time::Span;
+
+/// Who makes calls.
+pub(super) struct Caller<'a> {
+    /// Its path.
+    pub(super) path: &'a str,
+    /// Its position among the services, if it is one.
+    pub(super) service: Option<usize>,
+    /// Its calls.
+    pub(super) calls: &'a Field<Named<CallTable>>,
+}
 
 impl Resolver<'_> {
-    /// The calls of one caller, whose path is `owner`; `service` is its position if it is a service.
+    /// The calls of one caller; `fallbacks` has the position of each call's fallback, where it has one.
     pub(super) fn calls(
         &mut self,
-        owner: &str,
-        calls: &Field<Named<CallTable>>,
-        service: Option<usize>,
-        policies: &[RetryPolicy],
+        caller: &Caller<'_>,
+        fallbacks: &[Option<usize>],
+        policies: &[PolicyDraft],
     ) -> Vec<CallDraft> {
         let mut drafts = Vec::new();
-        for (label, field) in calls.entries() {
+        for (position, (label, field)) in caller.calls.entries().enumerate() {
             let Some(table) = field.get() else { continue };
-            let path = format!("{owner}.calls.{label}");
-            let target = self.target(&path, label, table, field, service);
-            let weight = table.weight.get().map_or(1.0, |&Positive(weight)| weight);
-            if let (Some(_), Some(place)) = (service, table.weight.key()) {
+            let path = format!("{}.calls.{label}", caller.path);
+            self.check_side(&path, table, caller.service.is_some());
+            let target = self.target(&path, label, table, field, caller.service);
+            let policy = self.policy(&path, table);
+            if policies.get(policy.index()).is_some_and(is_unlimited) {
+                self.check_end(&path, table);
+            }
+            let fallback = fallbacks.get(position).copied().flatten();
+            // Without a target the rest is checked all the same.
+            let draft = self.call(&path, label, table, target.unwrap_or(ServiceId(0)), policy, fallback);
+            drafts.extend(target.map(|_| draft));
+        }
+        drafts
+    }
+
+    fn call(
+        &mut self,
+        path: &str,
+        label: &str,
+        table: &CallTable,
+        target: ServiceId,
+        policy: PolicyId,
+        fallback: Option<usize>,
+    ) -> CallDraft {
+        let (copies, required) = self.copies(path, table);
+        let network = match table.network.get() {
+            Some(setting) => self.dist(setting, &format!("{path}.network")),
+            None => Dist::ZERO,
+        };
+        CallDraft {
+            label: label.to_owned(),
+            target,
+            weight: table.weight.get().map_or(1.0, |&Positive(weight)| weight),
+            copies,
+            required,
+            probability: table.probability.get().map_or(1.0, |&Share(share)| share),
+            optional: table.optional.get() == Some(&true),
+            fallback,
+            network,
+            connect_timeout: self.limit(&table.connect_timeout, &format!("`{path}.connect_timeout`")),
+            deadline: self.deadline(path, table),
+            timeout: self.limit(&table.timeout, &format!("`{path}.timeout`")),
+            total_timeout: self.limit(&table.total_timeout, &format!("`{path}.total_timeout`")),
+            policy,
+        }
+    }
+
+    /// Keys that only calls of clients have, or only calls of services.
+    fn check_side(&mut self, path: &str, table: &CallTable, of_a_service: bool) {
+        if of_a_service {
+            if let Some(place) = table.weight.key() {
                 let message = format!("`{path}.weight`: a service makes all of its calls, so they have no weights");
                 self.refuse(place, message, "take it out; weights are for the calls of client groups");
             }
-            let timeout = self.limit(&table.timeout, &format!("`{path}.timeout`"));
-            let total_timeout = self.limit(&table.total_timeout, &format!("`{path}.total_timeout`"));
-            let policy = self.policy(&path, table);
-            if policies.get(policy.index()).is_some_and(|policy| policy.max_attempts == u32::MAX) {
-                self.check_end(&path, table);
-            }
-            if let Some(target) = target {
-                drafts.push(CallDraft { label: label.to_owned(), target, weight, timeout, total_timeout, policy });
+            return;
+        }
+        let settings = [
+            ("probability", table.probability.key()),
+            ("copies", table.copies.key()),
+            ("required", table.required.key()),
+            ("optional", table.optional.key()),
+            ("if_failed", table.if_failed.key()),
+        ];
+        for (key, place) in settings {
+            let Some(place) = place else { continue };
+            let message = format!("`{path}.{key}`: a client's request makes one of its calls, chosen by `weight`");
+            self.refuse(place, message, format!("take it out; `{key}` is for the calls of services"));
+        }
+    }
+
+    /// How many copies there are, and how many of them must succeed.
+    fn copies(&mut self, path: &str, table: &CallTable) -> (u32, u32) {
+        let narrow = |&Whole(count): &Copies| u32::try_from(count).expect("at most 10,000");
+        let copies = table.copies.get().map_or(1, narrow);
+        let Some(given) = table.required.spanned() else { return (copies, copies) };
+        let required = narrow(&given.value);
+        // Wrong `copies` have been reported: how many were meant is not known.
+        if required > copies && (table.copies.is_absent() || table.copies.get().is_some()) {
+            let are = if copies == 1 { "is" } else { "are" };
+            let message = format!("`{path}.required` is {required}, but there {are} only {copies}");
+            self.refuse(&given.place, message, "it is how many of the `copies` must succeed");
+        }
+        (copies, required)
+    }
+
+    fn deadline(&mut self, path: &str, table: &CallTable) -> DeadlineRule {
+        let rule = match table.reserve.get() {
+            None => DeadlineRule::PassLess(Span::ZERO),
+            Some(&Reserve::Time(span)) => DeadlineRule::PassLess(span),
+            Some(&Reserve::Share(share)) => DeadlineRule::PassLessShare(share),
+        };
+        match table.propagate_deadline.get() {
+            Some(true) => rule,
+            Some(false) | None => {
+                // A reserve of nothing says nothing, so that a variant can take it back.
+                let keeps = !matches!(rule, DeadlineRule::PassLess(Span::ZERO));
+                let is_wrong = !table.propagate_deadline.is_absent() && table.propagate_deadline.get().is_none();
+                if let (true, false, Some(place)) = (keeps, is_wrong, table.reserve.key()) {
+                    let message = format!("`{path}.reserve` is kept back of a deadline that is not passed on");
+                    self.refuse(place, message, "add `propagate_deadline = true`, or take the `reserve` out");
+                }
+                DeadlineRule::Keep
             }
         }
-        drafts
     }
 
     fn target(
@@ -95,12 +191,8 @@ impl Resolver<'_> {
 
     /// Without any limit a call to something that fails for ever never ends, and the run does not either.
     fn check_end(&mut self, path: &str, table: &CallTable) {
-        // A limit that is wrong has been reported, and counts as one.
-        let endless = |limit: &Field<OrNone<Duration>>| {
-            limit.is_absent() || limit.get().is_some_and(|limit| limit.value().is_none())
-        };
-        if endless(&self.tables.horizon)
-            && endless(&table.total_timeout)
+        if is_open(&self.tables.horizon)
+            && is_open(&table.total_timeout)
             && let Some(retry) = table.retry.spanned()
         {
             let message = format!("`{path}` may never end: it retries without limit, and nothing stops the run");
@@ -130,4 +222,9 @@ impl Resolver<'_> {
             .flat_map(|calls| calls.entries())
             .filter_map(|(label, field)| Some((label, field.get()?)))
     }
+}
+
+/// Whether a policy retries for ever if every attempt fails. A budget that retries are paid from runs dry.
+fn is_unlimited(draft: &PolicyDraft) -> bool {
+    draft.policy.max_attempts == u32::MAX && draft.budget.is_none_or(|budget| budget.rule.cost == 0)
 }

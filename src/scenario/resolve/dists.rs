@@ -1,21 +1,17 @@
 //! Distributions: their points must be in order, and samples are read from their file.
 
-use std::path::Path;
-
 use crate::dist::Dist;
 use crate::scenario::field::Field;
-use crate::scenario::reason;
 use crate::scenario::resolve::Resolver;
+use crate::scenario::resolve::columns::Column;
 use crate::scenario::source::Place;
 use crate::scenario::tables::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
 use crate::scenario::values::{Duration, Text};
 use crate::time::Span;
 
-/// The most samples of a distribution.
-const SAMPLES_MAX: usize = 1_000_000;
-
 /// The column of a file of samples.
-const SAMPLES_COLUMN: &str = "value_s";
+const SAMPLES: Column =
+    Column { header: "value_s", noun: "samples", len_max: 1_000_000, bytes_max: 64 << 20, ascending: false };
 
 impl Resolver<'_> {
     /// A duration or a distribution, which stands under `path`.
@@ -49,13 +45,10 @@ impl Resolver<'_> {
                 );
                 let Some(file) = table.value.file.spanned() else { return Dist::ZERO };
                 let Text(name) = &file.value;
-                match read_samples(&self.folder.join(name)) {
+                match SAMPLES.read(&self.folder.join(name)) {
                     Ok(samples) => Dist::Samples(samples),
                     Err(why) => {
-                        let hint = format!(
-                            "it must be a CSV file with a column `{SAMPLES_COLUMN}`, in seconds, beside the scenario"
-                        );
-                        self.refuse(&file.place, format!("`{path}.samples`: {why}"), hint);
+                        self.refuse(&file.place, format!("`{path}.samples`: {why}"), SAMPLES.expected());
                         Dist::ZERO
                     }
                 }
@@ -63,7 +56,8 @@ impl Resolver<'_> {
         }
     }
 
-    fn above_zero(&mut self, field: &Field<Duration>, owner: &str, key: &str, hint: &str) {
+    /// Reports a duration that must not be zero. `owner` is its table, in back-ticks.
+    pub(super) fn above_zero(&mut self, field: &Field<Duration>, owner: &str, key: &str, hint: &str) {
         if let (Some(Span::ZERO), Some(value)) = (span(field), field.spanned()) {
             self.refuse(&value.place, format!("{owner}: `{key}` must be longer than zero"), hint);
         }
@@ -134,33 +128,4 @@ impl Resolver<'_> {
 
 fn span(field: &Field<Duration>) -> Option<Span> {
     field.get().map(|&Duration(span)| span)
-}
-
-/// Reads the column of samples; the error says what is wrong with the file.
-fn read_samples(path: &Path) -> Result<Vec<Span>, String> {
-    let shown = path.display();
-    let unreadable = |error: csv::Error| match error.kind() {
-        csv::ErrorKind::Io(error) => format!("cannot read `{shown}`: {}", reason(error)),
-        _ => format!("cannot read `{shown}`: {error}"),
-    };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
-    let headers = reader.headers().map_err(unreadable)?;
-    let Some(column) = headers.iter().position(|header| header == SAMPLES_COLUMN) else {
-        return Err(format!("`{shown}` has no column `{SAMPLES_COLUMN}`"));
-    };
-    let mut samples = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(unreadable)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let text = record.get(column).unwrap_or_default();
-        let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0 && *seconds < Span::LIMIT.as_s());
-        let Some(seconds) = seconds else {
-            return Err(format!("`{shown}`, line {line}: {text:?} is not a number of seconds from 0 to 52 days"));
-        };
-        if samples.len() == SAMPLES_MAX {
-            return Err(format!("`{shown}` has more than {SAMPLES_MAX} samples"));
-        }
-        samples.push(Span::from_ns_f64(seconds * 1e9));
-    }
-    if samples.is_empty() { Err(format!("`{shown}` has no samples")) } else { Ok(samples) }
 }

@@ -1,5 +1,9 @@
 //! Expectations: the metric must exist, what it is about too, and the figures must be in its unit.
 
+use std::ops::Range;
+
+use indexmap::IndexSet;
+
 use crate::experiment::{Condition, Expectation, Scope, Statistic, Tolerance};
 use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
 use crate::scenario::diagnostics::Diagnostic;
@@ -7,7 +11,8 @@ use crate::scenario::field::{Field, Named, Spanned};
 use crate::scenario::source::Place;
 use crate::scenario::tables::{CallTable, ExpectTable, ScenarioTable};
 use crate::scenario::values::{Figure, Name, NotNegative, Text};
-use crate::scenario::{suggest, unbuilt};
+use crate::scenario::{number, suggest, unbuilt};
+use crate::time::Instant;
 
 /// A variant that expectations are judged for.
 pub struct Judged<'a> {
@@ -17,23 +22,34 @@ pub struct Judged<'a> {
     pub tables: &'a ScenarioTable,
 }
 
+/// Metrics that are shares and never above 1, unlike other ratios.
+const SHARES: [&str; 3] = ["success_ratio", "first_try_success_ratio", "retry_ratio"];
+
 /// The scopes that have names, in the order of their keys.
 const NAMED_SCOPES: [ScopeKind; 4] = [ScopeKind::Service, ScopeKind::Call, ScopeKind::Client, ScopeKind::Fault];
 
-/// Resolves the expectations of a file. Those with an error are left out.
+/// Resolves the expectations of a file, and gives all windows in which they measure, each once. Rows with an error are
+/// left out.
 pub fn expectations(
     rows: &Field<Vec<Spanned<ExpectTable>>>,
     variants: &[Judged<'_>],
     errors: &mut Vec<Diagnostic>,
-) -> Vec<Expectation> {
+) -> (Vec<Expectation>, Vec<Range<Instant>>) {
     let rows = rows.get().map_or(&[][..], Vec::as_slice);
-    rows.iter().filter_map(|row| Row { table: &row.value, place: &row.place, variants, errors }.resolve()).collect()
+    let mut known = IndexSet::new();
+    let expectations = rows.iter().filter_map(|row| {
+        let row = Row { table: &row.value, place: &row.place, variants, known: &mut known, errors };
+        row.resolve()
+    });
+    (expectations.collect(), known.into_iter().collect())
 }
 
-struct Row<'a> {
-    table: &'a ExpectTable,
+pub(super) struct Row<'a> {
+    pub(super) table: &'a ExpectTable,
     place: &'a Place,
     variants: &'a [Judged<'a>],
+    /// The windows of this row and of those before it.
+    pub(super) known: &'a mut IndexSet<Range<Instant>>,
     errors: &'a mut Vec<Diagnostic>,
 }
 
@@ -42,12 +58,25 @@ impl Row<'_> {
         let variant = self.variant();
         let scope = self.scope();
         let metric = scope.as_ref().and_then(|scope| self.metric(scope));
+        let windows = self.windows(scope.as_ref(), metric);
         let condition = self.condition(metric);
-        let statistic = self.table.statistic.get().copied().unwrap_or(Statistic::Mean);
-        Some(Expectation { variant: variant?, scope: scope?, metric: metric?.name, statistic, condition: condition? })
+        Some(Expectation {
+            variant: variant?,
+            scope: scope?,
+            metric: metric?.name,
+            windows: windows?,
+            statistic: self.table.statistic.get().copied().unwrap_or(Statistic::Mean),
+            condition: condition?,
+        })
     }
 
-    fn refuse<T>(&mut self, error: Diagnostic) -> Option<T> {
+    /// The variants it is about.
+    pub(super) fn judged(&self) -> Vec<&Judged<'_>> {
+        let about = self.table.variant.get().map(|Name(variant)| variant);
+        self.variants.iter().filter(|variant| about.is_none_or(|about| about == variant.name)).collect()
+    }
+
+    pub(super) fn refuse<T>(&mut self, error: Diagnostic) -> Option<T> {
         self.errors.push(error);
         None
     }
@@ -75,8 +104,7 @@ impl Row<'_> {
         };
         let given = field.spanned()?;
         let Text(name) = &given.value;
-        let about = self.table.variant.get().map(|Name(variant)| variant);
-        for variant in self.variants.iter().filter(|variant| about.is_none_or(|about| about == variant.name)) {
+        for variant in self.judged() {
             let names = names(kind, variant.tables);
             if !names.contains(name) {
                 let error = Diagnostic::new(format!("the expectation is about an unknown {kind} `{name}`"));
@@ -98,14 +126,13 @@ impl Row<'_> {
         if let Some(&column) = known.iter().find(|column| column.name == name) {
             return Some(column);
         }
-        let elsewhere = NAMED_SCOPES.into_iter().find(|&kind| columns(kind).iter().any(|column| column.name == name));
-        let error = match elsewhere {
+        let error = match elsewhere(name, scope.kind) {
             _ if unbuilt::METRICS.contains(&name.as_str()) => {
                 unbuilt::refusal(&format!("the metric `{name}`"), &given.place)
             }
-            Some(kind) => Diagnostic::new(format!("`{name}` is not a metric of a {}", scope.kind))
-                .at(&given.place)
-                .hint(format!("it is one of a {kind}: add `{kind} = ...`")),
+            Some(hint) => {
+                Diagnostic::new(format!("`{name}` is not a metric of a {}", scope.kind)).at(&given.place).hint(hint)
+            }
             None => Diagnostic::new(format!("unknown metric `{name}`"))
                 .at(&given.place)
                 .label(format!("not a metric of a {}", scope.kind))
@@ -168,6 +195,12 @@ impl Row<'_> {
     fn figure(&mut self, figure: &Spanned<Figure>, metric: Option<Column>) -> Option<f64> {
         let metric = metric?;
         match (figure.value, metric.unit) {
+            (Figure::Number(number), _) if number > 1.0 && SHARES.contains(&metric.name) => {
+                let error = Diagnostic::new(format!("`{}` is a share from 0 to 1, not {number}", metric.name));
+                let error = error.at(&figure.place);
+                let share = number::share_of_percent(number);
+                self.refuse(error.maybe_hint(share.map(|share| format!("for {number} % write `{share}`"))))
+            }
             (Figure::Number(number), _) => Some(number),
             (Figure::Time(span), Unit::Seconds) => Some(span.as_s()),
             (Figure::Time(span), Unit::Milliseconds) => Some(span.as_ms()),
@@ -176,6 +209,20 @@ impl Row<'_> {
                 self.refuse(error.hint(format!("write a number; its unit is `{}`", metric.unit.name())))
             }
         }
+    }
+}
+
+/// Where to find a metric that this kind of thing does not have; none if nothing has it.
+fn elsewhere(metric: &str, kind: ScopeKind) -> Option<String> {
+    let has = |kind| columns(kind).iter().any(|column| column.name == metric);
+    let other = NAMED_SCOPES.into_iter().find(|&kind| has(kind));
+    match (other, kind) {
+        (Some(other), ScopeKind::Scenario) => Some(format!("it is one of a {other}: add `{other} = ...`")),
+        (Some(other), _) => {
+            let or = if has(ScopeKind::Scenario) { ", or nothing for the whole scenario" } else { "" };
+            Some(format!("it is one of a {other}: write `{other} = ...` instead of `{kind}`{or}"))
+        }
+        (None, _) => has(ScopeKind::Scenario).then(|| format!("it is one of the whole scenario: take `{kind}` out")),
     }
 }
 
@@ -195,6 +242,22 @@ fn names(kind: ScopeKind, tables: &ScenarioTable) -> Vec<String> {
             let services =
                 tables.services.entries().filter_map(|(name, field)| Some(labels(name, &field.get()?.calls)));
             clients.chain(services).flatten().collect()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name that the catalogue does not have would be checked against nothing.
+    #[test]
+    fn every_share_is_a_ratio_of_the_catalogue() {
+        let columns: Vec<Column> = [ScopeKind::Client, ScopeKind::Call].into_iter().flat_map(columns).collect();
+        for share in SHARES {
+            let column = columns.iter().find(|column| column.name == share).unwrap_or_else(|| panic!("{share}"));
+            assert_eq!(column.unit, Unit::Ratio, "{share}");
+            assert!(column.meaning.starts_with("share of "), "{share}");
         }
     }
 }

@@ -18,7 +18,7 @@ impl Resolver<'_> {
     pub(super) fn faults(&mut self) -> Vec<FaultDraft> {
         let mut faults = Vec::new();
         for (name, field) in self.tables.faults.entries() {
-            let Some(table) = field.get() else { continue };
+            let Some(table) = field.get().filter(|_| !self.is_stray("faults", name)) else { continue };
             let owner = format!("`faults.{name}`");
             self.require(&table.on, &owner, "on", "[\"db\"]", field.key());
             self.require(&table.effect, &owner, "effect", "\"refuse\"", field.key());

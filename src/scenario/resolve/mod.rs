@@ -1,27 +1,32 @@
 //! From typed tables to a draft of the plan: names become ids, defaults are filled in, and what contradicts itself is
 //! reported. A key that was wrong already has been reported: it counts as present, and its value is never looked at.
 
+mod arrivals;
+mod budgets;
 mod calls;
+mod columns;
 mod dists;
 mod expectations;
 mod faults;
 mod graph;
+mod order;
 mod policies;
+mod strays;
+mod windows;
 
 pub use expectations::{Judged, expectations};
 
 use std::path::Path;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, Draft, GroupDraft, ServiceDraft};
-use crate::policy::RetryPolicy;
+use crate::plan::{Draft, GroupDraft, PolicyDraft, ServiceDraft};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::overrides::Created;
+use crate::scenario::resolve::calls::Caller;
 use crate::scenario::resolve::graph::Edge;
 use crate::scenario::source::Place;
-use crate::scenario::suggest;
-use crate::scenario::tables::{ArrivalsChoice, ClientTable, ScenarioTable};
+use crate::scenario::tables::{ClientTable, ScenarioTable};
 use crate::scenario::values::{Duration, Whole};
 use crate::time::{Instant, Span};
 
@@ -33,19 +38,20 @@ pub const BUCKET_DEFAULT: Span = Span::from_ms(100);
 
 /// Resolves one variant. The draft means something only if no error was reported.
 pub fn resolve(tables: &ScenarioTable, created: &[Created], folder: &Path, errors: &mut Vec<Diagnostic>) -> Draft {
-    let mut resolver = Resolver { tables, folder, errors, edges: Vec::new() };
+    let mut resolver = Resolver { tables, folder, errors, edges: Vec::new(), strays: Vec::new() };
+    resolver.find_strays(created);
     resolver.check_head();
     resolver.check_names();
     let policies = resolver.policies();
     let draft = Draft {
         horizon: resolver.limit(&tables.horizon, "`horizon`").map(|span| Instant::ZERO + span),
+        warmup: resolver.warmup(),
         bucket: resolver.bucket(),
         groups: resolver.groups(&policies),
         services: resolver.services(&policies),
         faults: resolver.faults(),
         policies,
     };
-    resolver.check_created(created);
     let services: Vec<&str> = tables.services.names().collect();
     // Beyond the limit the scenario is refused anyway, and the search would go too deep.
     if services.len() <= SERVICES_MAX {
@@ -59,6 +65,8 @@ struct Resolver<'a> {
     folder: &'a Path,
     errors: &'a mut Vec<Diagnostic>,
     edges: Vec<Edge>,
+    /// Tables that a misspelt path has created, as (`retries`, `pateint`). They have been reported.
+    strays: Vec<(String, String)>,
 }
 
 impl Resolver<'_> {
@@ -90,8 +98,8 @@ impl Resolver<'_> {
     fn check_names(&mut self) {
         let tables = self.tables;
         for (name, service) in tables.services.entries() {
-            let client = tables.clients.entries().find(|(client, _)| *client == name);
-            if let (Some((_, client)), Some(place)) = (client, service.key()) {
+            let client = tables.clients.get().and_then(|clients| clients.0.get(name));
+            if let (Some(client), Some(place)) = (client, service.key()) {
                 let message = format!("`{name}` names both a client group and a service");
                 let mut error = Diagnostic::new(message).at(place).hint("rename one of the two");
                 if let Some(other) = client.key() {
@@ -118,6 +126,18 @@ impl Resolver<'_> {
         Some(span)
     }
 
+    fn warmup(&mut self) -> Instant {
+        let Some(warmup) = self.tables.warmup.spanned() else { return Instant::ZERO };
+        let Duration(span) = warmup.value;
+        let horizon = self.tables.horizon.get().and_then(|horizon| horizon.value());
+        // A horizon of zero has been reported.
+        if horizon.is_some_and(|&Duration(horizon)| horizon > Span::ZERO && span >= horizon) {
+            let message = "`warmup` must end before the `horizon`".to_owned();
+            self.refuse(&warmup.place, message, "nothing would be measured");
+        }
+        Instant::ZERO + span
+    }
+
     fn bucket(&mut self) -> Span {
         let Some(spanned) = self.tables.bucket.spanned() else { return BUCKET_DEFAULT };
         let Duration(span) = spanned.value;
@@ -127,9 +147,13 @@ impl Resolver<'_> {
         span
     }
 
-    fn groups(&mut self, policies: &[RetryPolicy]) -> Vec<GroupDraft> {
-        let groups = self.tables.clients.entries();
-        groups.filter_map(|(name, field)| Some(self.group(name, field.get()?, field.key(), policies))).collect()
+    fn groups(&mut self, policies: &[PolicyDraft]) -> Vec<GroupDraft> {
+        let mut groups = Vec::new();
+        for (name, field) in self.tables.clients.entries() {
+            let Some(table) = field.get().filter(|_| !self.is_stray("clients", name)) else { continue };
+            groups.push(self.group(name, table, field.key(), policies));
+        }
+        groups
     }
 
     fn group(
@@ -137,7 +161,7 @@ impl Resolver<'_> {
         name: &str,
         table: &ClientTable,
         place: Option<&Place>,
-        policies: &[RetryPolicy],
+        policies: &[PolicyDraft],
     ) -> GroupDraft {
         let owner = format!("`clients.{name}`");
         self.require(&table.arrivals, &owner, "arrivals", "{ burst = { at = \"0s\" } }", place);
@@ -148,49 +172,39 @@ impl Resolver<'_> {
             }
             self.errors.push(error.hint(format!("add one, such as `[clients.{name}.calls.gateway]`")));
         }
-        let arrivals = match table.arrivals.get() {
-            Some(ArrivalsChoice::Burst(burst)) => Arrivals::Burst { at: instant(burst.value.at.get().copied()) },
-            None => Arrivals::Burst { at: Instant::ZERO },
-        };
+        let window = self.arrival_window(name, table);
+        let arrivals = self.arrivals(name, table, &window);
         let clients = table.count.get().map_or(1, |&Whole(count)| u32::try_from(count).expect("at most 2^28"));
-        let calls = self.calls(&format!("clients.{name}"), &table.calls, None, policies);
-        GroupDraft { name: name.to_owned(), clients, arrivals, calls }
+        let caller = Caller { path: &format!("clients.{name}"), service: None, calls: &table.calls };
+        let calls = self.calls(&caller, &[], policies);
+        GroupDraft { name: name.to_owned(), clients, arrivals, window, calls }
     }
 
-    fn services(&mut self, policies: &[RetryPolicy]) -> Vec<ServiceDraft> {
+    fn services(&mut self, policies: &[PolicyDraft]) -> Vec<ServiceDraft> {
         let mut services = Vec::new();
         for (id, (name, field)) in self.tables.services.entries().enumerate() {
-            let Some(table) = field.get() else { continue };
+            let Some(table) = field.get().filter(|_| !self.is_stray("services", name)) else { continue };
             let service_time = match table.service_time.get() {
                 Some(setting) => self.dist(setting, &format!("services.{name}.service_time")),
                 None => Dist::ZERO,
             };
-            let calls = self.calls(&format!("services.{name}"), &table.calls, Some(id), policies);
-            services.push(ServiceDraft { name: name.to_owned(), service_time, calls });
+            let path = format!("services.{name}");
+            let fallbacks = self.fallbacks(&path, &table.calls);
+            let caller = Caller { path: &path, service: Some(id), calls: &table.calls };
+            let calls = self.calls(&caller, fallbacks.as_deref().unwrap_or_default(), policies);
+            let steps = fallbacks.map_or_else(Vec::new, |fallbacks| self.steps(&path, table, &fallbacks));
+            services.push(ServiceDraft { name: name.to_owned(), service_time, calls, steps });
         }
         services
-    }
-
-    /// A path of a variant or flag that misspells a name makes a new thing that nobody uses: an error, not a surprise.
-    fn check_created(&mut self, created: &[Created]) {
-        for Created { table, name, place } in created {
-            let tables = self.tables;
-            let (used, others): (bool, Vec<&str>) = match table.as_str() {
-                "services" => (self.is_called(name), tables.services.names().collect()),
-                "retries" => (self.is_used(name), tables.retries.names().collect()),
-                _ => continue,
-            };
-            if !used {
-                let others = others.into_iter().filter(|other| other != name);
-                let error =
-                    Diagnostic::new(format!("there is no `{table}.{name}` to change, and nothing uses a new one"));
-                self.errors.push(error.at(place).maybe_hint(suggest::hint(name, table, others)));
-            }
-        }
     }
 }
 
 /// A time of the run; its start where none is given.
 fn instant(duration: Option<Duration>) -> Instant {
     duration.map_or(Instant::ZERO, |Duration(span)| Instant::ZERO + span)
+}
+
+/// Whether nothing limits a time. A limit that is wrong has been reported, and counts as one.
+fn is_open(limit: &Field<OrNone<Duration>>) -> bool {
+    limit.is_absent() || limit.get().is_some_and(|limit| limit.value().is_none())
 }

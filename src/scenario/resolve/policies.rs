@@ -1,6 +1,7 @@
 //! Retry policies.
 
 use crate::failure::ErrorSet;
+use crate::plan::PolicyDraft;
 use crate::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::resolve::Resolver;
@@ -20,11 +21,16 @@ const DECORRELATED_FACTOR_DEFAULT: f64 = 3.0;
 
 impl Resolver<'_> {
     /// The policy of calls without one, then those of the file.
-    pub(super) fn policies(&mut self) -> Vec<RetryPolicy> {
+    pub(super) fn policies(&mut self) -> Vec<PolicyDraft> {
         let schedule = Schedule::new(Backoff::None, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None);
         let none = RetryPolicy { max_attempts: 1, schedule, retry_on: ErrorSet::RETRYABLE, min_attempt: Span::ZERO };
-        let mut policies = vec![none];
+        let mut policies = vec![PolicyDraft { policy: none.clone(), budget: None }];
         for (name, field) in self.tables.retries.entries() {
+            if self.is_stray("retries", name) {
+                // Like one that is wrong as a whole it keeps its position.
+                policies.push(PolicyDraft { policy: none.clone(), budget: None });
+                continue;
+            }
             let wrong = RetryTable::default();
             if let (NO_POLICY, Some(place)) = (name, field.key()) {
                 let message = format!("no retry policy can be called `{NO_POLICY}`");
@@ -41,7 +47,7 @@ impl Resolver<'_> {
                     .map_or(ErrorSet::RETRYABLE, |kinds| kinds.iter().map(|kind| kind.value).collect()),
                 min_attempt: table.min_attempt.get().map_or(Span::ZERO, |&Duration(span)| span),
             };
-            policies.push(policy);
+            policies.push(PolicyDraft { policy, budget: self.budget(name, table) });
         }
         policies
     }

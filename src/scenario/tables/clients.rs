@@ -1,46 +1,22 @@
-//! Client groups, and the calls of clients and services.
+//! Client groups.
 
-use crate::scenario::declare::{choice, table};
+use crate::scenario::declare::table;
 use crate::scenario::field::{Named, OrNone};
+use crate::scenario::tables::{ArrivalsChoice, CallTable};
 use crate::scenario::unbuilt;
-use crate::scenario::values::{Count, Duration, Name, Positive};
+use crate::scenario::values::{Count, Duration};
 
 table! {
     /// A group of identical clients.
     ClientTable is "a client group", unbuilt unbuilt::CLIENT, exclusive &[];
     /// How many clients. Default: `1`. Example: `1000`.
     count: Count,
-    /// When their requests begin. Required. Example: `{ burst = { at = "0s" } }`.
+    /// No request begins before this. Default: `"0s"`. Example: `"10s"`.
+    from: Duration,
+    /// No request begins at this time or later. Default: `"none"`. Example: `"60s"`.
+    until: OrNone<Duration>,
+    /// When their requests begin. Required. Example: `{ poisson = { rate = 1000 } }`.
     arrivals: ArrivalsChoice,
-    /// Their calls, by label. Each request makes one of them, chosen by weight. At least one.
+    /// Their calls, by label. Each request makes one of them, chosen by weight. Required. Example: `{ gateway = { timeout = "1s" } }`.
     calls: Named<CallTable>,
-}
-
-choice! {
-    /// When the requests of a client group begin.
-    ArrivalsChoice is "arrivals", unbuilt unbuilt::ARRIVALS;
-    /// Every client makes one request at the same instant.
-    "burst" => Burst(BurstTable),
-}
-
-table! {
-    /// Every client makes one request at the same instant.
-    BurstTable is "a burst", unbuilt &[], exclusive &[];
-    /// When. Default: `"0s"`.
-    at: Duration,
-}
-
-table! {
-    /// A call, known as `caller->label`, with the settings of its caller's side.
-    CallTable is "a call", unbuilt unbuilt::CALL, exclusive &[];
-    /// The service that is called. Default: the label. Example: `"gateway"`.
-    to: Name,
-    /// How often this call is chosen, relative to the others of its client group. Default: `1.0`. Not for calls of services, which are all made.
-    weight: Positive,
-    /// How long one attempt is waited for. Default: `"none"`. Example: `"1s"`.
-    timeout: OrNone<Duration>,
-    /// How long the whole call may take, attempts and waits. Default: `"none"`. Example: `"3s"`.
-    total_timeout: OrNone<Duration>,
-    /// The retry policy: one of `retries`, or `"none"`. Default: `"none"`. Example: `"patient"`.
-    retry: Name,
 }

@@ -10,7 +10,7 @@ use crate::scenario::values::{Duration, Text};
 
 /// A duration, or a distribution of durations.
 #[derive(Clone, Debug, JsonSchema)]
-#[schemars(untagged)]
+#[schemars(untagged, title = "a duration or a distribution")]
 pub enum DistSetting {
     /// Always the same.
     Constant(Duration),
@@ -72,20 +72,20 @@ table! {
     min: Duration,
     /// What no value reaches; above `min`. Required. Example: `"10ms"`.
     max: Duration,
-    /// The distance between the values; above zero. Default: `"1ns"`.
+    /// The distance between the values; above zero. Default: `"1ns"`. Example: `"1ms"`.
     step: Duration,
 }
 
 table! {
     /// A distribution by its percentiles, at least one.
     PercentilesTable is "a distribution by percentiles", unbuilt &[], exclusive &[];
-    /// The median. Example: `"5ms"`.
+    /// The median. Required, or another percentile. Example: `"5ms"`.
     p50: Duration,
-    /// The 90th percentile. Example: `"10ms"`.
+    /// The 90th percentile. Required, or another percentile. Example: `"10ms"`.
     p90: Duration,
-    /// The 99th percentile. Example: `"50ms"`.
+    /// The 99th percentile. Required, or another percentile. Example: `"50ms"`.
     p99: Duration,
-    /// The 99.9th percentile. Example: `"200ms"`.
+    /// The 99.9th percentile. Required, or another percentile. Example: `"200ms"`.
     p999: Duration,
 }
 

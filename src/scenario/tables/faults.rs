@@ -12,11 +12,11 @@ table! {
     FaultTable is "a fault", unbuilt unbuilt::FAULT, exclusive &[("until", "lasts")];
     /// The services it strikes. Required. Example: `["db"]`.
     on: Vec<Spanned<Text>>,
-    /// When it begins. Default: `"0s"`.
+    /// When it begins. Default: `"0s"`. Example: `"30s"`.
     from: Duration,
     /// When it is over. Default: `"none"`, never. Example: `"10s"`.
     until: OrNone<Duration>,
-    /// How long it lasts, instead of `until`. Example: `"10s"`.
+    /// How long it lasts, instead of `until`. Default: as `until` says. Example: `"10s"`.
     lasts: OrNone<Duration>,
     /// What it does. Required. Example: `"refuse"` or `{ fail = { probability = 0.5 } }`.
     effect: EffectChoice,
@@ -34,10 +34,10 @@ choice! {
 table! {
     /// How attempts fail.
     FailTable is "a failure", unbuilt unbuilt::FAIL, exclusive &[];
-    /// How likely an attempt fails. Default: `1.0`.
+    /// How likely an attempt fails. Default: `1.0`. Example: `0.5`.
     probability: Share,
-    /// With which error. Default: `"unavailable"`.
+    /// With which error. Default: `"unavailable"`. Example: `"overloaded"`.
     error: ErrorKind,
-    /// How long until the error is returned. Default: `"0s"`.
+    /// How long until the error is returned. Default: `"0s"`. Example: `"20ms"`.
     delay: DistSetting,
 }

@@ -3,6 +3,8 @@
 //! What is absent, wrong or good is told apart here; what follows from it is decided in
 //! [`resolve`](crate::scenario::resolve).
 
+mod arrivals;
+mod calls;
 mod clients;
 mod dists;
 mod expect;
@@ -10,11 +12,16 @@ mod faults;
 mod retries;
 mod services;
 
-pub use clients::{ArrivalsChoice, CallTable, ClientTable};
+pub use arrivals::{ArrivalsChoice, ClosedTable, PeriodicTable, PointTable, TraceTable};
+pub use calls::CallTable;
+pub use clients::ClientTable;
 pub use dists::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
 pub use expect::ExpectTable;
 pub use faults::{EffectChoice, FailTable, FaultTable};
-pub use retries::{BackoffChoice, CapOrderChoice, JitterChoice, RetryTable};
+pub use retries::{
+    BackoffChoice, BudgetChoice, CapOrderChoice, JitterChoice, RetryTable, SharedByChoice, SharedOverChoice,
+    TokenBucketTable,
+};
 pub use services::ServiceTable;
 
 use std::borrow::Cow;
@@ -36,25 +43,27 @@ table! {
     version: Version,
     /// What the scenario is called; names the output folder. Required. Example: `"three-tier"`.
     name: Name,
-    /// Decides every random draw: the same seed gives the same results. Default: `42`.
+    /// Decides every random draw: the same seed gives the same results. Default: `42`. Example: `7`.
     seed: Seed,
-    /// How many times each variant is run, each with its own draws. Default: `20`.
+    /// How many times each variant is run, each with its own draws. Default: `20`. Example: `1000`.
     replicas: Replicas,
     /// Where a run ends. Default: `"none"`, when arrivals are exhausted and no work is left. Example: `"60s"`.
     horizon: OrNone<Duration>,
-    /// The width of a bucket of the timeline. Default: `"100ms"`.
+    /// What happens before this is simulated but not measured: request metrics cover the requests that begin from then on, flow metrics what happens from then on. Below the horizon. Default: `"0s"`. Example: `"10s"`.
+    warmup: Duration,
+    /// The width of a bucket of the timeline, which all variants share. Default: `"100ms"`. Example: `"1s"`.
     bucket: Duration,
-    /// Groups of identical clients, by name. At least one.
+    /// Groups of identical clients, by name. Required. Example: `{ web = { arrivals = { burst = {} }, calls = { gateway = {} } } }`.
     clients: Named<ClientTable>,
-    /// Services, by name. They share one namespace with the clients.
+    /// Services, by name. They share one namespace with the clients. Default: `{}`. Example: `{ gateway = { service_time = "5ms" } }`.
     services: Named<ServiceTable>,
-    /// Retry policies, by name.
+    /// Retry policies, by name. Default: `{}`. Example: `{ patient = { max_retries = 2 } }`.
     retries: Named<RetryTable>,
-    /// Things that go wrong for a while, by name.
+    /// Things that go wrong for a while, by name. Default: `{}`. Example: `{ outage = { on = ["db"], effect = "refuse" } }`.
     faults: Named<FaultTable>,
-    /// Variants, by name: each overrides settings by their paths. With any, only the variants are run.
+    /// Variants, by name: each overrides settings by their paths. With any, only the variants are run. Default: `{}`. Example: `{ fixed = { "retries.patient.backoff" = { fixed = "1s" } } }`.
     variants: Named<VariantTable>,
-    /// What must come out.
+    /// What must come out. Default: `[]`. Example: `[{ metric = "amplification", service = "db", at_most = 3 }]`.
     expect: Vec<Spanned<ExpectTable>>,
 }
 
@@ -81,6 +90,7 @@ impl JsonSchema for VariantTable {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
+            "title": "a variant",
             "description": "Settings by path, such as `\"retries.patient.backoff\" = { fixed = \"1s\" }`.",
             "type": "object",
         })

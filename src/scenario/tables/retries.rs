@@ -5,7 +5,7 @@ use crate::scenario::declare::{choice, table};
 use crate::scenario::field::{OrNone, OrUnlimited, Spanned};
 use crate::scenario::tables::DistSetting;
 use crate::scenario::unbuilt;
-use crate::scenario::values::{AtLeastOne, Attempts, Duration, Positive, Retries, Share};
+use crate::scenario::values::{AtLeastOne, Attempts, Duration, Positive, Retries, Share, Tokens};
 
 table! {
     /// A retry policy: when a failed attempt is tried again, how often, and after which wait.
@@ -18,14 +18,20 @@ table! {
     backoff: BackoffChoice,
     /// The longest wait. Default: `"none"`. Example: `"30s"`.
     cap: OrNone<Duration>,
-    /// Where the cap applies. Default: `"before_jitter"`.
+    /// Where the cap applies. Default: `"before_jitter"`. Example: `"both"`.
     cap_order: CapOrderChoice,
     /// What makes the waits of different clients differ. Default: `"none"`. Example: `"full"`.
     jitter: JitterChoice,
-    /// The errors that are tried again. Default: `["unavailable", "refused", "timeout", "reset", "overloaded", "rate_limited"]`.
+    /// The errors that are tried again. Default: `["unavailable", "refused", "timeout", "reset", "overloaded", "rate_limited"]`. Example: `["timeout", "unavailable"]`.
     retry_on: Vec<Spanned<ErrorKind>>,
     /// No wait for an attempt that has less than this left of the deadline. Default: `"0s"`. Example: `"60ms"`.
     min_attempt: Duration,
+    /// What retries must be paid from. Default: `"none"`. Example: `{ token_bucket = { max = 10, per_success = 0.1 } }`.
+    budget: BudgetChoice,
+    /// Who shares the budget's state. Default: `"instance"`. Example: `"group"`.
+    shared_by: SharedByChoice,
+    /// Which calls of theirs share it. Default: `"call"`. Example: `"target"`.
+    shared_over: SharedOverChoice,
 }
 
 choice! {
@@ -57,7 +63,7 @@ table! {
     ExponentialTable is "an exponential backoff", unbuilt &[], exclusive &[];
     /// The first wait. Required. Example: `"100ms"`.
     base: Duration,
-    /// Growth from one wait to the next; above 0. Default: `2.0`.
+    /// Growth from one wait to the next; above 0. Default: `2.0`. Example: `1.5`.
     factor: Positive,
 }
 
@@ -66,7 +72,7 @@ table! {
     DecorrelatedTable is "a decorrelated backoff", unbuilt &[], exclusive &[];
     /// The least wait. Required. Example: `"1s"`.
     base: Duration,
-    /// How far a wait may exceed the one before; at least 1. Default: `3.0`.
+    /// How far a wait may exceed the one before; at least 1. Default: `3.0`. Example: `2.0`.
     factor: AtLeastOne,
 }
 
@@ -94,4 +100,48 @@ choice! {
     "spread" => Spread(Share),
     /// x plus a draw.
     "add" => Add(DistSetting),
+}
+
+choice! {
+    /// What retries must be paid from.
+    BudgetChoice is "a budget", unbuilt &[];
+    /// Nothing: only the policy limits them.
+    "none" => None,
+    /// A bucket of tokens: each success puts some in, each retry takes some out.
+    "token_bucket" => TokenBucket(Box<TokenBucketTable>),
+}
+
+table! {
+    /// A bucket of tokens. Amounts have at most 6 decimals.
+    TokenBucketTable is "a token bucket", unbuilt &[], exclusive &[];
+    /// The most it holds; above 0. Required. Example: `10`.
+    max: Tokens,
+    /// What it holds at the start; at most `max`. Default: `max`. Example: `5`.
+    initial: Tokens,
+    /// What each success adds, a retry's too. Required. Example: `0.1`.
+    per_success: Tokens,
+    /// What each retry takes. Default: `1`. Example: `5`.
+    cost: Tokens,
+    /// A retry is refused below this balance, as it is below its cost. Default: `cost`. Example: `2`.
+    floor: Tokens,
+}
+
+choice! {
+    /// Which instances of a caller share the state of a budget.
+    SharedByChoice is "a set of callers", unbuilt &[];
+    /// None: each client has its own, as has each instance of a calling service.
+    "instance" => Instance,
+    /// All clients of the group, or all instances of the calling service.
+    "group" => Group,
+}
+
+choice! {
+    /// Which calls of a caller that follow the policy share the state of its budget.
+    SharedOverChoice is "a set of calls", unbuilt &[];
+    /// None: each call has its own.
+    "call" => Call,
+    /// Those to the same service.
+    "target" => Target,
+    /// All of them.
+    "policy" => Policy,
 }
