@@ -24,11 +24,13 @@ pub enum ArtefactKind {
 }
 
 /// Every file of a run, in the order in which they are written and listed.
-pub static ARTEFACTS: [Artefact; 6] = [
+pub static ARTEFACTS: [Artefact; 8] = [
     Artefact { name: "summary.json", kind: ArtefactKind::Data, render: json::summary },
     Artefact { name: "summary.csv", kind: ArtefactKind::Data, render: csv::summary },
     Artefact { name: "replicas.csv", kind: ArtefactKind::Data, render: csv::replicas },
     Artefact { name: "timeline.csv", kind: ArtefactKind::Data, render: csv::timeline },
     Artefact { name: "timeline.png", kind: ArtefactKind::Chart, render: chart::timeline },
     Artefact { name: "amplification.png", kind: ArtefactKind::Chart, render: chart::amplification },
+    Artefact { name: "latency.png", kind: ArtefactKind::Chart, render: chart::latency },
+    Artefact { name: "peaks.png", kind: ArtefactKind::Chart, render: chart::peaks },
 ];

@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 use thiserror::Error;
 
 use crate::experiment::Summary;
-use crate::report::artefact::{ARTEFACTS, ArtefactKind};
+use crate::report::artefact::{ARTEFACTS, Artefact, ArtefactKind};
 
 /// Whether charts are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,14 @@ pub enum OutputError {
         /// What the system says.
         source: io::Error,
     },
+    /// A chart of an earlier run could not be removed; the new results are in place.
+    #[error("cannot remove `{}`, a chart of an earlier run: {source}; remove it or choose another folder with `--output DIR`", path.display())]
+    Remove {
+        /// The chart.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
 }
 
 impl Output {
@@ -82,22 +90,26 @@ impl Output {
     }
 
     /// Writes the files of a run and returns their paths in order. All are written whole under temporary names first
-    /// and renamed then, so that a full disk leaves the results of an earlier run as they were.
+    /// and renamed then, so that a full disk leaves the results of an earlier run as they were. Charts that are left out
+    /// are removed at last: those of an earlier run would show other figures than the files beside them.
     ///
     /// # Errors
     ///
-    /// When a file cannot be written or renamed. Temporary files are removed.
+    /// When a file cannot be written or renamed, or an old chart cannot be removed. Temporary files are removed.
     pub fn write(&self, summary: &Summary, charts: Charts) -> Result<Vec<PathBuf>, OutputError> {
-        let wanted = |kind| kind == ArtefactKind::Data || charts == Charts::Draw;
+        let wanted = |artefact: &&Artefact| artefact.kind == ArtefactKind::Data || charts == Charts::Draw;
+        let (wanted, left_out): (Vec<&Artefact>, Vec<_>) = ARTEFACTS.iter().partition(wanted);
         let mut written = Vec::new();
-        for artefact in ARTEFACTS.iter().filter(|artefact| wanted(artefact.kind)) {
+        for artefact in wanted {
             let path = self.dir.join(artefact.name);
             match self.write_temporary(&(artefact.render)(summary)) {
                 Ok(file) => written.push((file, path)),
                 Err(source) => return Err(OutputError::Write { path, source }),
             }
         }
-        written.into_iter().map(|(file, path)| rename(file, path)).collect()
+        let paths = written.into_iter().map(|(file, path)| rename(file, path)).collect::<Result<_, _>>()?;
+        left_out.into_iter().try_for_each(|artefact| remove(self.dir.join(artefact.name)))?;
+        Ok(paths)
     }
 
     fn write_temporary(&self, bytes: &[u8]) -> io::Result<NamedTempFile> {
@@ -111,6 +123,13 @@ fn rename(file: NamedTempFile, path: PathBuf) -> Result<PathBuf, OutputError> {
     match file.persist(&path) {
         Ok(_) => Ok(path),
         Err(error) => Err(OutputError::Write { path, source: error.error }),
+    }
+}
+
+fn remove(path: PathBuf) -> Result<(), OutputError> {
+    match fs::remove_file(&path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(OutputError::Remove { path, source }),
+        _ => Ok(()),
     }
 }
 

@@ -89,7 +89,7 @@ fn time_unit(seconds: f64) -> (f64, &'static str) {
 /// Decimals that show the first digit of an uncertainty, and its second after a 1 (0.14, but 0.5).
 fn uncertain(half: f64) -> usize {
     let exponent = exponent(half);
-    let leading = half / 10f64.powi(exponent);
+    let leading = half / libm::pow(10.0, f64::from(exponent));
     decimals(if leading < 1.95 { 1 } else { 0 } - exponent)
 }
 

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::experiment::{Summary, VariantSummary};
+use crate::experiment::{Stat, Summary, VariantSummary};
 
 /// The services to show, in file order.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(crate) fn most_amplified(summary: &Summary, limit: usize) -> Selection<'_> {
     for variant in &summary.variants {
         for name in variant.services.keys() {
             let peak = peaks.entry(name).or_insert(0.0);
-            *peak = peak.max(amplification(variant, name).unwrap_or(0.0));
+            *peak = peak.max(amplification(variant, name).and_then(|stat| stat.mean).unwrap_or(0.0));
         }
     }
     let mut ranked: Vec<usize> = (0..peaks.len()).collect();
@@ -33,7 +33,7 @@ pub(crate) fn most_amplified(summary: &Summary, limit: usize) -> Selection<'_> {
     }
 }
 
-/// The mean amplification of a service; none where the variant lacks it or it is undefined.
-pub(crate) fn amplification(variant: &VariantSummary, service: &str) -> Option<f64> {
-    variant.services.get(service)?.get("amplification")?.mean
+/// The amplification of a service; none where the variant lacks it.
+pub(crate) fn amplification<'a>(variant: &'a VariantSummary, service: &str) -> Option<&'a Stat> {
+    variant.services.get(service)?.get("amplification")
 }

@@ -6,51 +6,27 @@ use stormsim::experiment::Summary;
 use stormsim::report::chart;
 
 use crate::fixture;
+use crate::picture::{AXIS, Color, MESH, Picture, TEXT, VARIANTS};
 
-type Color = [u8; 3];
-
-/// The published values of Okabe and Ito's set, in the order in which variants take them.
-const VARIANTS: [Color; 7] =
-    [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [230, 159, 0], [0, 0, 0]];
-const TEXT: Color = [0x22; 3];
-const OUTAGE: Color = [0xed; 3];
+/// Where one fault is active, and where several are.
+const SHADES: [Color; 2] = [[0xed; 3], [0xdf; 3]];
+/// Of the strips of the first two faults.
+const FAULTS: [Color; 2] = [[0x6e; 3], [0xb9, 0xa0, 0x78]];
 /// The columns of the panels of the timeline.
 const PLOT: Range<usize> = 100..1176;
+/// At most so many rows of a panel are above its highest line of the mesh.
+const HEADROOM: usize = 20;
 
-struct Picture {
-    width: usize,
-    height: usize,
-    pixels: Vec<u8>,
-}
-
-impl Picture {
-    fn decode(bytes: &[u8]) -> Self {
-        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes)).read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        assert_eq!((info.color_type, info.bit_depth), (png::ColorType::Rgb, png::BitDepth::Eight));
-        Self { width: info.width as usize, height: info.height as usize, pixels }
-    }
-
-    fn at(&self, x: usize, y: usize) -> Color {
-        let start = (y * self.width + x) * 3;
-        self.pixels[start..start + 3].try_into().unwrap()
-    }
-
-    fn count(&self, color: Color, x: Range<usize>, y: Range<usize>) -> usize {
-        y.map(|y| x.clone().filter(|&x| self.at(x, y) == color).count()).sum()
-    }
-
-    /// The rows of the two panels. In the last column of the plot there are only the lines of the mesh and, at the foot of
-    /// each panel, its axis: the upper panel begins with the first of them, the lower one with the first below an axis.
-    fn panels(&self) -> [Range<usize>; 2] {
-        let ruled = |y: &usize| [[0x80; 3], [0xd2; 3]].contains(&self.at(PLOT.end - 1, *y));
-        let rows: Vec<_> = (0..self.height).filter(ruled).collect();
-        let axes: Vec<_> = rows.iter().copied().filter(|&y| self.at(PLOT.end - 1, y) == [0x80; 3]).collect();
-        let [upper, lower] = axes[..] else { panic!("two axes, at rows {axes:?}") };
-        let second = *rows.iter().find(|&&y| y > upper).unwrap();
-        [rows[0]..upper, second..lower]
-    }
+/// The rows of the two panels, from the highest line of the mesh down. In the last column of the plot there are only the
+/// lines of the mesh and, at the foot of each panel, its axis: the upper panel begins with the first of them, the lower one
+/// with the first below an axis.
+fn panels(picture: &Picture) -> [Range<usize>; 2] {
+    let ruled = |y: &usize| [AXIS, MESH].contains(&picture.at(PLOT.end - 1, *y));
+    let rows: Vec<_> = (0..picture.height).filter(ruled).collect();
+    let axes: Vec<_> = rows.iter().copied().filter(|&y| picture.at(PLOT.end - 1, y) == AXIS).collect();
+    let [upper, lower] = axes[..] else { panic!("two axes, at rows {axes:?}") };
+    let second = *rows.iter().find(|&&y| y > upper).unwrap();
+    [rows[0]..upper, second..lower]
 }
 
 fn timeline(summary: &Summary) -> Picture {
@@ -61,8 +37,11 @@ fn amplification(summary: &Summary) -> Picture {
     Picture::decode(&chart::amplification(summary))
 }
 
-fn every_summary() -> [Summary; 6] {
+fn every_summary() -> [Summary; 9] {
     [
+        fixture::unfinished(),
+        fixture::served(1, 1),
+        fixture::served(6, 20),
         fixture::single(),
         fixture::three_tier(),
         fixture::backoff(),
@@ -76,8 +55,9 @@ fn every_summary() -> [Summary; 6] {
 #[test]
 fn equal_summaries_give_equal_bytes() {
     for summary in every_summary() {
-        let here = (chart::timeline(&summary), chart::amplification(&summary));
-        let there = std::thread::spawn(move || (chart::timeline(&summary), chart::amplification(&summary)));
+        let charts = [chart::timeline, chart::amplification, chart::latency, chart::peaks];
+        let here = charts.map(|draw| draw(&summary));
+        let there = std::thread::spawn(move || charts.map(|draw| draw(&summary)));
         assert!(here == there.join().unwrap());
     }
 }
@@ -87,9 +67,11 @@ fn charts_have_their_size() {
     for summary in every_summary() {
         let picture = timeline(&summary);
         assert_eq!((picture.width, picture.height), (1_200, 700));
-        let picture = amplification(&summary);
-        assert_eq!(picture.width, 1_200);
-        assert!((200..=1_100).contains(&picture.height), "{}", picture.height);
+        for draw in [chart::amplification, chart::latency, chart::peaks] {
+            let picture = Picture::decode(&draw(&summary));
+            assert_eq!(picture.width, 1_200);
+            assert!((200..=1_150).contains(&picture.height), "{}", picture.height);
+        }
     }
 }
 
@@ -100,7 +82,7 @@ fn every_variant_is_seen_in_both_panels_and_no_other() {
     for (summary, variants) in [(fixture::single(), 1), (fixture::backoff(), 5), (fixture::outage(), 6)] {
         let picture = timeline(&summary);
         for (i, color) in VARIANTS.into_iter().enumerate() {
-            for (panel, rows) in picture.panels().into_iter().enumerate() {
+            for (panel, rows) in panels(&picture).into_iter().enumerate() {
                 let pixels = picture.count(color, PLOT, rows);
                 // The first variant of the outage makes no retries.
                 let silent = i >= variants || (variants == 6 && (i, panel) == (0, 1));
@@ -119,9 +101,9 @@ fn the_legend_and_the_data_keep_apart() {
         [(fixture::single(), 1), (fixture::three_tier(), 3), (fixture::backoff(), 5), (fixture::outage(), 6)]
     {
         let picture = timeline(&summary);
-        let [upper, lower] = picture.panels();
-        // The pixels just above a panel belong to a line that runs along its upper edge.
-        let above = upper.start - 2;
+        let [upper, lower] = panels(&picture);
+        // Lines may reach into the rows above the highest line of the mesh.
+        let above = upper.start - HEADROOM;
         for rows in [upper, lower] {
             assert_eq!(picture.count(TEXT, PLOT, rows), 0);
         }
@@ -135,10 +117,49 @@ fn the_legend_and_the_data_keep_apart() {
 #[test]
 fn fault_windows_are_shaded() {
     let picture = timeline(&fixture::outage());
-    for rows in picture.panels() {
-        let shaded = |x: usize| picture.count(OUTAGE, x..x + 1, rows.clone()) > rows.len() / 2;
+    for rows in panels(&picture) {
+        let shaded = |x: usize| picture.count(SHADES[0], x..x + 1, rows.clone()) > rows.len() / 2;
         assert_eq!([200, 405, 409, 480, 558, 563, 700].map(shaded), [false, false, true, true, true, false, false]);
     }
+}
+
+/// 0 to 40 s and 30 to 50 s on an axis of 70.1 s: each strip has the extent of its fault and no other, although both panels
+/// are shaded from 0 to 50 s without a gap, and darker where both faults are active.
+#[test]
+fn faults_that_overlap_are_told_apart() {
+    let mut summary = fixture::outage();
+    for variant in &mut summary.variants {
+        variant.fault_windows[0].windows_s = vec![(0.0, 40.0)];
+        variant.fault_windows[1].windows_s = vec![(30.0, 50.0)];
+    }
+    let picture = timeline(&summary);
+    let at = |seconds: f64| PLOT.start + (seconds / 70.1 * PLOT.len() as f64).round() as usize;
+    let mut above = 0;
+    for rows in panels(&picture) {
+        let strips = rows.start - 60..rows.start;
+        for (color, from, until) in [(FAULTS[0], 0.0, 40.0), (FAULTS[1], 30.0, 50.0)] {
+            let columns: Vec<_> =
+                (PLOT.start..PLOT.end).filter(|&x| picture.count(color, x..x + 1, strips.clone()) >= 7).collect();
+            assert_eq!(columns, (at(from)..at(until)).collect::<Vec<_>>(), "below row {above}");
+        }
+        let shade = |seconds: f64| {
+            SHADES.map(|shade| picture.count(shade, at(seconds)..at(seconds) + 1, rows.clone()) > rows.len() / 2)
+        };
+        let [once, twice] = [[true, false], [false, true]];
+        assert_eq!([10.0, 35.0, 45.0, 60.0].map(shade), [once, twice, once, [false; 2]]);
+        above = rows.end;
+    }
+}
+
+/// The highest of all retries, 1,000, is the last tick of the axis. The line there must not be the upper edge of the panel:
+/// between it and the strip of the fault there is more blank than the line is thick.
+#[test]
+fn a_peak_at_a_tick_keeps_away_from_the_edge_of_the_panel() {
+    let picture = timeline(&fixture::backoff());
+    let [_, rows] = panels(&picture);
+    let peak = (rows.start - HEADROOM..rows.end).find(|&y| picture.count(VARIANTS[0], PLOT, y..y + 1) > 0).unwrap();
+    let strip = (0..rows.start).rfind(|&y| picture.count(FAULTS[0], PLOT, y..y + 1) > PLOT.len() / 2).unwrap();
+    assert!(peak.abs_diff(rows.start) <= 2 && peak - strip > 8, "peak {peak}, strip {strip}, {rows:?}");
 }
 
 /// The waits of the first two variants end at the same instants, 1 s and 3 s. Both are seen there: were one on top, the other
@@ -146,7 +167,7 @@ fn fault_windows_are_shaded() {
 #[test]
 fn lines_that_coincide_are_both_seen() {
     let picture = timeline(&fixture::backoff());
-    let [_, retries] = picture.panels();
+    let [_, retries] = panels(&picture);
     let seen = |bucket: usize| {
         let x = PLOT.start + bucket * PLOT.len() / 663;
         [0, 1].map(|i| picture.count(VARIANTS[i], x - 1..x + 4, retries.start..retries.start + 100) > 50)
@@ -165,6 +186,19 @@ fn bars_are_as_long_as_their_values() {
     lengths.dedup();
     let [gateway, orders, db] = lengths[..] else { panic!("three bars: {lengths:?}") };
     assert!(db > 900 && (3 * orders).abs_diff(db) <= 2 && (9 * gateway).abs_diff(db) <= 5, "{lengths:?}");
+}
+
+/// The label beside the bar is what the table says of the same figure: with its interval, to the same digit. Were it
+/// rounded to a shorter text, both pictures would be the same.
+#[test]
+fn a_bar_is_labelled_with_the_interval_of_the_table() {
+    let mut summary = fixture::three_tier();
+    let exact = amplification(&summary);
+    let stat = &mut summary.variants[0].services["db"]["amplification"];
+    stat.ci95 = Some([26.997, 27.003]);
+    let uncertain = amplification(&summary);
+    let text = |picture: &Picture| picture.count(TEXT, 900..1_200, 100..picture.height);
+    assert!(text(&uncertain) > text(&exact), "{} {}", text(&uncertain), text(&exact));
 }
 
 /// From 1 to 1,024 the axis is logarithmic: 512 is nine tenths of the longest bar, not half of it.

@@ -8,8 +8,16 @@ use stormsim::report::files::{Charts, Output, OutputError};
 
 use crate::fixture;
 
-const ALL: [&str; 6] =
-    ["summary.json", "summary.csv", "replicas.csv", "timeline.csv", "timeline.png", "amplification.png"];
+const ALL: [&str; 8] = [
+    "summary.json",
+    "summary.csv",
+    "replicas.csv",
+    "timeline.csv",
+    "timeline.png",
+    "amplification.png",
+    "latency.png",
+    "peaks.png",
+];
 
 fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<_> =
@@ -59,6 +67,34 @@ fn a_second_run_replaces_the_first() {
     output.write(&fixture::single(), Charts::Skip).unwrap();
     let json = fs::read_to_string(dir.path().join("summary.json")).unwrap();
     assert!(json.contains("one-shot") && !json.contains("backoff"));
+}
+
+/// Charts of the first run beside figures of the second would be taken for its own. What else is in the folder is not ours.
+#[test]
+fn charts_of_an_earlier_run_are_removed_when_they_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("mine.png"), "mine").unwrap();
+    let output = Output::prepare(dir.path()).unwrap();
+    output.write(&fixture::backoff(), Charts::Draw).unwrap();
+    assert_eq!(names(dir.path()).len(), ALL.len() + 1);
+    let written = output.write(&fixture::single(), Charts::Skip).unwrap();
+    assert_eq!(written.len(), 4);
+    assert_eq!(names(dir.path()), sorted(&["mine.png", "summary.json", "summary.csv", "replicas.csv", "timeline.csv"]));
+}
+
+/// The new figures are not lost for it, and the message names the chart that does not belong to them.
+#[test]
+fn an_old_chart_that_cannot_be_removed_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let output = Output::prepare(dir.path()).unwrap();
+    let taken = dir.path().join("timeline.png");
+    fs::create_dir(&taken).unwrap();
+    let text = output.write(&fixture::single(), Charts::Skip).unwrap_err().to_string();
+    assert!(text.starts_with(&format!("cannot remove `{}`, a chart of an earlier run: ", taken.display())), "{text}");
+    assert_eq!(
+        names(dir.path()),
+        sorted(&["summary.json", "summary.csv", "replicas.csv", "timeline.csv", "timeline.png"])
+    );
 }
 
 /// A file in the way fails for every user, root included, where a read-only folder would not.

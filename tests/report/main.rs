@@ -1,7 +1,9 @@
 //! Reports of hand-made summaries: the texts to the letter, the charts to what a reader needs of them.
 
 mod charts;
+mod distributions;
 mod files;
 mod fixture;
+mod picture;
 mod tables;
 mod text;

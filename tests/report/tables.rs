@@ -36,12 +36,15 @@ fn json_has_the_documented_keys_and_figures() {
     assert!(bytes.ends_with(b"}\n"));
     let root: Value = serde_json::from_slice(&bytes).unwrap();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-    // serde_json sorts the keys of a `Value`.
-    assert_eq!(keys(&root), "bucket_ms expectations partial replicas scenario schema_version seed tool variants");
-    assert_eq!(keys(&root["variants"][0]), "calls clients faults metrics name services");
+    // In the order of the file.
+    assert_eq!(keys(&root), "schema_version tool scenario seed replicas bucket_ms partial variants expectations");
+    assert_eq!(keys(&root["variants"][0]), "name metrics clients calls services faults");
     let stat = &root["variants"][0]["services"]["db"]["amplification"];
-    assert_eq!(keys(stat), "ci95 max mean min n p1 p50 p99 sd unit");
-    assert_eq!(keys(&root["expectations"][0]), "actual condition from metric name passed scope statistic to variant");
+    assert_eq!(keys(stat), "unit mean sd ci95 min p1 p50 p99 max n");
+    assert_eq!(
+        keys(&root["expectations"][0]),
+        "variant scope name metric statistic condition actual passed from to ci95"
+    );
     let amplification = |i: usize| root["variants"][i]["services"]["db"]["amplification"]["mean"].as_f64();
     assert_eq!([0, 1, 2].map(amplification), [Some(27.0), Some(3.0), Some(1.0)]);
 }

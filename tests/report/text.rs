@@ -1,8 +1,10 @@
 //! The text at the two widths that matter: a standard terminal and a wide one.
 
+use std::path::Path;
+
 use anstream::adapter::strip_str;
 use stormsim::experiment::Summary;
-use stormsim::report::text::{failures, report};
+use stormsim::report::text::{failures, files, report};
 
 use crate::fixture;
 
@@ -45,6 +47,88 @@ fn a_partial_summary_says_so() {
     insta::assert_snapshot!("nothing_80", plain(&fixture::nothing(), 80));
 }
 
+/// Requests that are open at the end are in no ratio and in no latency. Every variant that has some says so, the one without
+/// any request says that, and the one that is as it looks says nothing.
+#[test]
+fn open_requests_are_not_passed_over() {
+    let text = plain(&fixture::unfinished(), 80);
+    assert!(!text.contains("`calm`"), "{text}");
+    insta::assert_snapshot!("unfinished_80", text);
+}
+
+/// A single variant needs no name before its sentence. Where every request is open there is no column that could show it.
+#[test]
+fn a_single_variant_with_nothing_but_open_requests_says_why_columns_are_missing() {
+    let mut summary = fixture::unfinished();
+    summary.variants.retain(|variant| variant.name == "stuck");
+    summary.replicas = 1;
+    let text = plain(&summary, 80);
+    assert_eq!(text.matches("success").count(), 1, "only in the sentence:\n{text}");
+    let sentence =
+        " every request was still open when the run ended, so there is no success ratio\n   and no latency\n";
+    assert!(text.contains(sentence), "{text}");
+}
+
+/// Nine variants, each with another number of open requests: eight sentences, and the ninth variant is not forgotten.
+#[test]
+fn many_variants_with_open_requests_do_not_bury_the_tables() {
+    let mut summary = fixture::unfinished();
+    let full = summary.variants[0].clone();
+    summary.variants = (1..=9)
+        .map(|open| {
+            let mut variant = full.clone();
+            variant.name = format!("v{open}");
+            let stat = &mut variant.metrics["open"];
+            (stat.mean, stat.ci95) = (Some(f64::from(open)), None);
+            variant
+        })
+        .collect();
+    let text = plain(&summary, 200);
+    assert!(text.contains(" `v1`: 1 of 5,000 requests was still open when"), "{text}");
+    assert!(text.contains(" `v8`: 8 of 5,000 requests were still open when") && !text.contains("`v9`"), "{text}");
+    assert!(text.contains(" and 1 more variant: see the columns `requests` and `open at the end`\n"), "{text}");
+}
+
+/// The row of a single group would repeat that of its variant.
+#[test]
+fn client_groups_are_told_apart_where_there_are_several() {
+    assert!(!plain(&fixture::backoff(), 80).contains("\n clients "));
+    let text = plain(&fixture::unfinished(), 80);
+    assert_eq!(text.matches("\n clients ").count(), 1, "the table fits the page:\n{text}");
+}
+
+/// Over one replica there is nothing to count; over several the number tells a metric that is undefined by its nature
+/// from one that happened to be in a few.
+#[test]
+fn an_undefined_figure_says_in_how_many_replicas() {
+    let came_out = |undefined: u32, replicas: u32| {
+        let mut summary = fixture::backoff();
+        summary.replicas = replicas;
+        summary.expectations.truncate(2);
+        for verdict in &mut summary.expectations {
+            (verdict.actual, verdict.passed, verdict.undefined) = (None, false, undefined);
+        }
+        let text = strip_str(&failures(&summary)).to_string();
+        assert!(text.starts_with("backoff: none of the 2 expectations was met\n"), "{text}");
+        text.lines().last().unwrap().split("came out ").last().unwrap().to_owned()
+    };
+    assert_eq!(came_out(1, 1), "undefined");
+    assert_eq!(came_out(19, 20), "undefined in 19 of 20 replicas");
+    assert_eq!(came_out(1_000, 1_000), "undefined in all 1,000 replicas");
+}
+
+/// Broken between names only: the path has a blank and is longer than the page.
+#[test]
+fn the_list_of_files_is_broken_at_the_width_of_the_page() {
+    let names = ["summary.json", "summary.csv", "replicas.csv"];
+    let one_line = "written to output/a b: summary.json, summary.csv, replicas.csv\n";
+    assert_eq!(files(Path::new("output/a b"), &names, 62), one_line);
+    let lines = ["written to output/a b: summary.json, summary.csv,", "  replicas.csv", ""];
+    assert_eq!(files(Path::new("output/a b"), &names, 61), lines.join("\n"));
+    let lines = ["written to", "  output/a b:", "  summary.json,", "  summary.csv,", "  replicas.csv", ""];
+    assert_eq!(files(Path::new("output/a b"), &names, 5), lines.join("\n"));
+}
+
 /// The colours: 1 is bold, 31 red, 32 green, 33 yellow, 0 the end of them.
 #[test]
 fn titles_failures_and_warnings_are_coloured() {
@@ -62,9 +146,9 @@ fn titles_failures_and_warnings_are_coloured() {
 fn quiet_tells_failures_only() {
     let text = strip_str(&failures(&fixture::backoff())).to_string();
     let expected = [
+        "backoff: 1 of 4 expectations was not met",
         " FAILED full-jitter: scenario",
         "        retry_peak = 159.4 ± 1: came out 161.05",
-        " 1 of 4 expectations was not met",
         "",
     ];
     assert_eq!(text, expected.join("\n"));

@@ -75,6 +75,17 @@ impl Canvas<'_> {
         self.area.draw(&Rectangle::new(corners, color.filled())).expect(DRAWS);
     }
 
+    /// Fills a circle, with smooth edges.
+    pub fn disc(&self, (x, y): (i32, i32), radius: i32, color: RGBColor) {
+        for dy in -radius - 1..=radius + 1 {
+            for dx in -radius - 1..=radius + 1 {
+                let distance = f64::from(dx * dx + dy * dy).sqrt();
+                let share = (f64::from(radius) + 0.5 - distance).clamp(0.0, 1.0);
+                self.area.draw_pixel((x + dx, y + dy), &color.mix(share)).expect(DRAWS);
+            }
+        }
+    }
+
     /// Writes a line of text with its baseline at `y`.
     pub fn text(&self, text: &str, font: Font, color: RGBColor, align: Align, (x, y): (i32, i32)) {
         let left = match align {

@@ -5,11 +5,20 @@ use super::font::Font;
 use super::legend::{Entry, Legend, Mark};
 use super::{MARGIN, WIDTH, palette};
 use crate::experiment::{Summary, VariantSummary};
-use crate::report::number::{self, Style};
+use crate::report::number::{self, INCOMPLETE, Style};
 
 const TITLE_BASELINE: i32 = 38;
 const SUBTITLE_BASELINE: i32 = 66;
 const LEGEND_TOP: i32 = 80;
+
+/// What a chart shows of the replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shows {
+    /// Their mean.
+    Mean,
+    /// Every one of them.
+    Each,
+}
 
 /// The head of a chart.
 pub(super) struct Head {
@@ -19,12 +28,18 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Of a chart of `what` the summary's scenario did.
+    /// Of a chart of `what` the summary's scenario did, in the mean over the replicas.
     pub fn of(summary: &Summary, what: &str, remark: &str, entries: Vec<Entry>) -> Self {
+        Self::showing(Shows::Mean, summary, what, remark, entries)
+    }
+
+    /// The same with a choice of what it shows of the replicas.
+    pub fn showing(shows: Shows, summary: &Summary, what: &str, remark: &str, entries: Vec<Entry>) -> Self {
         let title = format!("{}: {what}", summary.scenario.name);
+        let room = WIDTH as i32 - 2 * MARGIN;
         Self {
-            title: Font::TITLE.shortened(&title, WIDTH as i32 - 2 * MARGIN),
-            subtitle: subtitle(summary) + remark,
+            title: Font::TITLE.shortened(&title, room),
+            subtitle: Font::BODY.shortened(&(subtitle(shows, summary) + remark), room),
             legend: Legend::of(entries),
         }
     }
@@ -54,13 +69,27 @@ pub(super) fn entries(summary: &Summary) -> impl Iterator<Item = Entry> {
     variants.map(|(variant, color)| Entry { mark: Mark::Series(color), label: variant.name.clone() })
 }
 
+/// What the signs in these labels mean, for the subtitle.
+pub(super) fn explained<'a>(labels: impl Iterator<Item = &'a str> + Clone) -> String {
+    let any = |sign| labels.clone().any(|label| label.contains(sign));
+    let mut text = String::new();
+    if any('±') {
+        text += ", ± 95 % interval of the mean";
+    }
+    if any(INCOMPLETE) {
+        text += &format!(", {INCOMPLETE} undefined in some replicas");
+    }
+    text
+}
+
 /// What the figures are and where they come from.
-fn subtitle(summary: &Summary) -> String {
+fn subtitle(shows: Shows, summary: &Summary) -> String {
     let mut text = match summary.replicas {
         0 | 1 => format!("one replica, seed {}", summary.seed),
         replicas => {
             let replicas = number::plain(f64::from(replicas), Style::Count, 1);
-            format!("mean over {replicas} replicas, seed {}", summary.seed)
+            let shown = if shows == Shows::Mean { "mean over" } else { "each of" };
+            format!("{shown} {replicas} replicas, seed {}", summary.seed)
         }
     };
     if summary.variants.len() > palette::VARIANTS.len() {

@@ -8,7 +8,8 @@ use super::{MARGIN, WIDTH, palette};
 
 const ROW: i32 = 25;
 const SWATCH: i32 = 26;
-const SWATCH_GAP: i32 = 8;
+/// A swatch and the blank after it.
+const MARK: i32 = SWATCH + 8;
 const ENTRY_GAP: i32 = 28;
 
 /// What an entry explains.
@@ -16,10 +17,8 @@ const ENTRY_GAP: i32 = 28;
 pub(super) enum Mark {
     /// A line or bars of this colour.
     Series(RGBColor),
-    /// A shaded window.
+    /// Windows of time.
     Window(RGBColor),
-    /// Nothing: the entry is a remark.
-    Remark,
 }
 
 /// An entry.
@@ -44,7 +43,7 @@ impl Legend {
         for entry in &mut entries {
             entry.label = Font::BODY.shortened(&entry.label, WIDTH as i32 / 2);
         }
-        let widths: Vec<_> = entries.iter().map(|entry| entry.mark.width() + Font::BODY.width(&entry.label)).collect();
+        let widths: Vec<_> = entries.iter().map(|entry| MARK + Font::BODY.width(&entry.label)).collect();
         let places = flow(&widths, WIDTH as i32 - 2 * MARGIN);
         Self { entries, places }
     }
@@ -59,16 +58,9 @@ impl Legend {
         for (entry, &(row, x)) in self.entries.iter().zip(&self.places) {
             let (left, middle) = (MARGIN + x, top + row * ROW + ROW / 2);
             draw_mark(canvas, entry.mark, left, middle);
-            let at = (left + entry.mark.width(), middle + Font::BODY.half_capital());
+            let at = (left + MARK, middle + Font::BODY.half_capital());
             canvas.text(&entry.label, Font::BODY, palette::TEXT, Align::Left, at);
         }
-    }
-}
-
-impl Mark {
-    /// Columns that it takes before its label.
-    fn width(self) -> i32 {
-        if self == Self::Remark { 0 } else { SWATCH + SWATCH_GAP }
     }
 }
 
@@ -80,7 +72,6 @@ fn draw_mark(canvas: &Canvas<'_>, mark: Mark, left: i32, middle: i32) {
             canvas.fill(&mark_of(7), palette::MESH);
             canvas.fill(&Area { x: left + 1..left + SWATCH - 1, y: middle - 6..middle + 6 }, color);
         }
-        Mark::Remark => {}
     }
 }
 

@@ -5,19 +5,27 @@
 //! every machine.
 
 mod amplification;
+mod blank;
 mod canvas;
 mod faults;
 mod font;
 mod head;
+mod histogram;
+mod latency;
 mod legend;
 mod lines;
 mod palette;
+mod peaks;
+mod rows;
 mod scale;
 mod steps;
+mod ticks;
 mod time_axis;
 mod timeline;
 
 pub use amplification::amplification;
+pub use latency::latency;
+pub use peaks::peaks;
 pub use timeline::timeline;
 
 /// Width of every chart, in pixels.

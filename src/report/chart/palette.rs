@@ -13,9 +13,13 @@ pub(super) const VARIANTS: [RGBColor; 7] = [
     RGBColor(0x00, 0x00, 0x00),
 ];
 
-/// Of fault windows: light, so that every line stands out from them. Further faults share them.
-pub(super) const FAULTS: [RGBColor; 3] =
-    [RGBColor(0xed, 0xed, 0xed), RGBColor(0xfa, 0xec, 0xd9), RGBColor(0xe3, 0xef, 0xf9)];
+/// Of the strips that show the windows of the first faults, one by one.
+pub(super) const FAULTS: [RGBColor; 4] =
+    [RGBColor(0x6e, 0x6e, 0x6e), RGBColor(0xb9, 0xa0, 0x78), RGBColor(0x8c, 0xa4, 0xb8), RGBColor(0x4d, 0x3f, 0x36)];
+/// Of the strip that all further faults share.
+pub(super) const FURTHER_FAULTS: RGBColor = RGBColor(0xbe, 0xbe, 0xbe);
+/// Of the times at which one fault is active, and at which several are: light, so that every line stands out.
+pub(super) const SHADES: [RGBColor; 2] = [RGBColor(0xed, 0xed, 0xed), RGBColor(0xdf, 0xdf, 0xdf)];
 
 /// Of the ground.
 pub(super) const GROUND: RGBColor = RGBColor(0xff, 0xff, 0xff);

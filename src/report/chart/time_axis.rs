@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::canvas::{Align, Area, Canvas};
 use super::font::Font;
-use super::scale::{Scale, linear_ticks};
-use super::{head, palette};
+use super::scale::Scale;
+use super::{head, palette, ticks};
 use crate::experiment::{BucketMeans, Summary, VariantSummary};
 use crate::metrics::catalogue::ScopeKind;
 use crate::report::number::{self, Style};
@@ -21,7 +21,8 @@ pub(super) struct TimeAxis {
     buckets: u64,
     bucket_s: f64,
     scale: Scale,
-    pixels: Range<i32>,
+    /// The columns of the panels.
+    pub pixels: Range<i32>,
 }
 
 /// The buckets of the scenario as a whole.
@@ -41,7 +42,7 @@ impl TimeAxis {
             per_step: buckets.div_ceil(pixels.len() as u64),
             buckets,
             bucket_s,
-            scale: Scale::linear(buckets as f64 * bucket_s, (pixels.start, pixels.end)),
+            scale: Scale::linear((0.0, buckets as f64 * bucket_s), (pixels.start, pixels.end)),
             pixels,
         }
     }
@@ -76,7 +77,7 @@ impl TimeAxis {
     fn ticks(&self) -> impl Iterator<Item = (i32, String)> {
         let (_, unit_s) = self.unit();
         let within = move |tick: &f64| tick * unit_s <= self.end_s() * (1.0 + 1e-9);
-        let ticks = linear_ticks(self.end_s() / unit_s, 12).into_iter().filter(within);
+        let ticks = ticks::linear((0.0, self.end_s() / unit_s), 12).into_iter().filter(within);
         ticks.map(move |tick| (self.at(tick * unit_s), number::plain(tick, Style::Count, 3)))
     }
 

@@ -1,24 +1,26 @@
-//! Attempts and retries over time: two panels that share the time axis, a line per variant, fault windows shaded.
+//! Attempts and retries over time: two panels that share the time axis, a line per variant, the windows of faults.
 
 use std::ops::Range;
 
 use super::canvas::{self, Align, Area, Canvas};
-use super::faults::{self, ShadedFault};
+use super::faults::Faults;
 use super::font::Font;
 use super::head::{self, Head};
 use super::lines::Lines;
-use super::scale::{Scale, linear_ticks};
+use super::scale::Scale;
 use super::steps::{Step, steps};
 use super::time_axis::{TimeAxis, scenario_buckets};
-use super::{MARGIN, WIDTH, palette};
+use super::{MARGIN, WIDTH, palette, ticks};
 use crate::experiment::{BucketMeans, Summary};
 use crate::report::number::{self, Style};
 
 const HEIGHT: u32 = 700;
 /// Rows below the lower panel: tick labels and the axis title.
 const FOOT: i32 = 62;
-/// Rows above each panel for its heading.
+/// Rows above each panel, and the strips of its faults, for its heading.
 const PANEL_HEAD: i32 = 40;
+/// The axis reaches so many times the highest value: a peak does not touch the edge of its panel.
+const HEADROOM: f64 = 1.05;
 /// Columns beside the panels for the labels of the values.
 const LABELS: i32 = 76;
 const STROKE: i32 = 2;
@@ -29,16 +31,17 @@ const PANELS: [Panel; 2] = [("Attempts", |bucket| bucket.attempts), ("Retries", 
 
 /// `timeline.png`: attempts above, retries below, per bucket.
 pub fn timeline(summary: &Summary) -> Vec<u8> {
-    let faults = faults::of(summary);
-    let entries = head::entries(summary).chain(faults::legend(&faults)).collect();
+    let faults = Faults::of(summary);
+    let entries = head::entries(summary).chain(faults.legend()).collect();
     let head = Head::of(summary, "attempts and retries over time", "", entries);
     canvas::png((WIDTH, HEIGHT), |canvas| {
         head.draw(canvas);
-        let height = (HEIGHT as i32 - FOOT - head.height()) / 2 - PANEL_HEAD;
+        let above = PANEL_HEAD + faults.height();
+        let height = (HEIGHT as i32 - FOOT - head.height()) / 2 - above;
         let time = TimeAxis::of(summary, MARGIN + LABELS..WIDTH as i32 - MARGIN);
         let mut bottom = head.height();
         for panel in PANELS {
-            let top = bottom + PANEL_HEAD;
+            let top = bottom + above;
             bottom = top + height;
             draw_panel(canvas, top..bottom, panel, &time, summary, &faults);
         }
@@ -52,21 +55,20 @@ fn draw_panel(
     (name, value): Panel,
     time: &TimeAxis,
     summary: &Summary,
-    faults: &[ShadedFault<'_>],
+    faults: &Faults<'_>,
 ) {
     let variants = head::shown(summary).iter();
     let series: Vec<_> = variants.map(|variant| steps(scenario_buckets(variant), time.per_step, value)).collect();
     let max = series.iter().flatten().map(|step| step.value).fold(0.0, f64::max);
-    let ticks = if max > 0.0 { linear_ticks(max, 5) } else { vec![0.0, 1.0] };
-    let values = Scale::linear(ticks[ticks.len() - 1], (rows.end, rows.start));
+    let ticks = if max > 0.0 { ticks::linear((0.0, max), 5) } else { vec![0.0, 1.0] };
+    let top = ticks[ticks.len() - 1].max(max * HEADROOM);
+    let values = Scale::linear((0.0, top), (rows.end, rows.start));
 
     let heading = if max > 0.0 { heading(name, time, summary) } else { format!("{name}: none") };
-    canvas.text(&heading, Font::HEADING, palette::TEXT, Align::Left, (MARGIN, rows.start - 15));
-    for fault in faults {
-        for &(from, until) in &fault.windows_s {
-            canvas.fill(&Area { x: time.at(from)..time.at(until), y: rows.clone() }, fault.color);
-        }
-    }
+    let strips = rows.start - faults.height();
+    canvas.text(&heading, Font::HEADING, palette::TEXT, Align::Left, (MARGIN, strips - 15));
+    faults.draw_strips(canvas, time, strips);
+    faults.shade(canvas, time, &rows);
     for tick in ticks {
         let y = values.at(tick);
         let color = if tick == 0.0 { palette::AXIS } else { palette::MESH };

@@ -1,10 +1,14 @@
 //! What a person reads in the terminal: the headline figures of every variant, the services, the expectations.
 
+mod caveats;
+mod checks;
 mod expectations;
 mod figures;
 mod grid;
+mod wrap;
 
 use std::fmt;
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
@@ -27,9 +31,26 @@ pub fn report(summary: &Summary, width: usize) -> String {
     sections.join("\n")
 }
 
-/// Only the expectations that were not met; nothing if all were.
+/// The expectations of several files, a line each, failures first; with `quiet` only the failures, and nothing if there
+/// are none.
+pub fn checks(files: &[(&Path, &Summary)], quiet: bool) -> String {
+    checks::render(files, !quiet)
+}
+
+/// Only the expectations that were not met, after a line that names the scenario; nothing if all were.
 pub fn failures(summary: &Summary) -> String {
     expectations::failures(summary)
+}
+
+/// Where the files `names` were written, for a page of `width` columns. A name, or the path `dir`, is never broken.
+pub fn files(dir: &Path, names: &[impl AsRef<str>], width: usize) -> String {
+    let place = format!("{}:", dir.display());
+    let listed = names.iter().enumerate().map(|(i, name)| {
+        let comma = if i + 1 < names.len() { "," } else { "" };
+        format!("{}{comma}", name.as_ref())
+    });
+    let listed: Vec<_> = ["written to".to_owned(), place].into_iter().chain(listed).collect();
+    wrap::words(listed.iter().map(String::as_str), ["", "  "], width)
 }
 
 fn styled(style: Style, text: &str) -> String {
@@ -50,8 +71,12 @@ fn heading(summary: &Summary, incomplete: bool) -> String {
         lines += &format!("{INCOMPLETE} Mean of the replicas in which it is defined; it is not in all of them.\n");
     }
     if summary.partial {
-        lines += &styled(WARNING, "Partial: the run was cut short, and the figures cover only what it got done.");
-        lines.push('\n');
+        let finished: usize = summary.variants.iter().map(|variant| variant.replicas.len()).sum();
+        let wanted = summary.replicas as usize * summary.variants.len();
+        let how_far =
+            if finished < wanted { format!(" {finished} of {wanted} replicas finished.") } else { String::new() };
+        let partial = "Partial: the run was cut short, and the figures cover only what it got done.";
+        lines += &format!("{}{how_far}\n", styled(WARNING, partial));
     }
     lines
 }

@@ -1,0 +1,41 @@
+//! Sentences and lists that are broken at the width of the page.
+
+/// Sets words in lines of at most `width` characters; a word that is longer has a line of its own and is never cut. The
+/// first line begins with `first`, the others with `rest`; each ends with a newline. No words make no line.
+pub(super) fn words<'a>(words: impl IntoIterator<Item = &'a str>, [first, rest]: [&str; 2], width: usize) -> String {
+    let mut text = String::new();
+    let mut taken = 0;
+    for word in words {
+        let length = word.chars().count();
+        if text.is_empty() {
+            text += first;
+            taken = first.chars().count() + length;
+        } else if taken + 1 + length > width {
+            text.push('\n');
+            text += rest;
+            taken = rest.chars().count() + length;
+        } else {
+            text.push(' ');
+            taken += 1 + length;
+        }
+        text += word;
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_filled_up_to_the_width_and_words_stay_whole() {
+        let text = |width| words("aa bb µµ dd".split(' '), [" ", "   "], width);
+        assert_eq!(text(12), " aa bb µµ dd\n", "a character is a column, however many bytes it has");
+        assert_eq!(text(11), " aa bb µµ\n   dd\n");
+        assert_eq!(text(1), " aa\n   bb\n   µµ\n   dd\n");
+        assert_eq!(words([], [" ", " "], 80), "");
+    }
+}
