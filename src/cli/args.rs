@@ -22,6 +22,10 @@ pub struct Arguments {
 pub enum Command {
     /// Simulate scenario files: a table, CSV and JSON files, charts.
     Run(RunArguments),
+    /// Check the expectations of scenario files and folders: a line each, failures first.
+    Test(TestArguments),
+    /// Print the JSON Schema of scenario files, for completion and checks in an editor.
+    Schema,
 }
 
 /// When to use colours.
@@ -53,6 +57,23 @@ pub struct RunArguments {
     /// The folder for the results [default: output/<scenario name>]; with several files each gets a folder in it.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// How to simulate.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print nothing but errors and failed expectations.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Do not draw charts.
+    #[arg(long)]
+    pub no_charts: bool,
+}
+
+/// What `run` and `test` share.
+#[derive(Debug, Args)]
+pub struct Settings {
     /// How many replicas of each variant, instead of the number in the file.
     #[arg(short = 'n', long, value_name = "N")]
     pub replicas: Option<u32>,
@@ -68,13 +89,21 @@ pub struct RunArguments {
     /// Run only this variant.
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
+}
+
+/// Arguments of `test`.
+#[derive(Debug, Args)]
+pub struct TestArguments {
+    /// Scenario files, and folders in which every file that ends in `.toml` is one.
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// How to simulate.
+    #[command(flatten)]
+    pub settings: Settings,
     /// What to print on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// Print nothing but errors and failed expectations.
     #[arg(short, long)]
     pub quiet: bool,
-    /// Do not draw charts.
-    #[arg(long)]
-    pub no_charts: bool,
 }

@@ -1,9 +1,13 @@
 //! One file per command, and what they share: streams, colours, exit codes. No simulation logic.
 
 mod args;
+mod interrupt;
 mod progress;
 mod run;
+mod schema;
+mod simulation;
 mod terminal;
+mod test;
 
 use std::io;
 use std::process::ExitCode;
@@ -22,6 +26,8 @@ pub enum Exit {
     Failed = 1,
     /// A usage, scenario or I/O error, or a limit of the simulator.
     Error = 2,
+    /// The user interrupted; what was finished is kept.
+    Interrupted = 130,
 }
 
 /// Why a command could not do its work. The message for the user has been printed, or is in here.
@@ -30,8 +36,8 @@ enum CommandError {
     /// A complete message.
     #[error("{0}")]
     Message(String),
-    /// Standard output or standard error failed.
-    #[error("cannot write to the terminal: {0}")]
+    /// Standard output failed.
+    #[error("cannot write to standard output: {0}")]
     Stream(#[from] io::Error),
 }
 
@@ -48,6 +54,8 @@ pub fn main() -> ExitCode {
     let terminal = Terminal::new(arguments.color);
     let result = match &arguments.command {
         Command::Run(run) => run::run(run, &terminal),
+        Command::Test(test) => test::run(test, &terminal),
+        Command::Schema => schema::run(&terminal),
     };
     match result {
         Ok(exit) => ExitCode::from(exit as u8),

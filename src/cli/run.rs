@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::num::NonZeroUsize;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
-use stormsim::experiment::{Experiment, Summary};
+use stormsim::experiment::Summary;
 use stormsim::report::files::{Charts, Output};
 use stormsim::report::{json, text};
-use stormsim::scenario::{Overrides, Scenario};
+use stormsim::scenario::Scenario;
 
 use crate::cli::args::{Format, RunArguments};
+use crate::cli::simulation::{Simulator, exit_of, load_all};
 use crate::cli::terminal::Terminal;
-use crate::cli::{CommandError, Exit, progress};
+use crate::cli::{CommandError, Exit, interrupt};
 
 /// One scenario file on its way to its results.
 struct Job<'a> {
@@ -24,68 +24,40 @@ struct Job<'a> {
 }
 
 /// Runs every file, writes its results and prints them. All files are read and all output folders tried out before
-/// anything is simulated.
+/// anything is simulated. When it is interrupted, what is finished is written and marked as partial.
 pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
-    let Some(scenarios) = load_all(arguments, terminal)? else { return Ok(Exit::Error) };
+    let files = arguments.files.iter().map(PathBuf::as_path);
+    let Some(scenarios) = load_all(files, &arguments.settings, terminal) else { return Ok(Exit::Error) };
     let jobs = prepare_all(arguments, scenarios)?;
-    let pool = thread_pool(arguments.jobs, &jobs)?;
+    let scenarios = jobs.iter().map(|job| &job.scenario);
+    let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.quiet)?;
+    let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
+    // Nobody may be reading any more (`stormsim run FILE | head`): that ends the text, not the work.
+    let mut printed = Ok(());
     for job in &jobs {
-        let experiment = Experiment::new(&job.scenario);
-        let visible = terminal.is_animated() && !arguments.quiet;
-        let bar = progress::bar(&job.scenario.name, experiment.runs(), visible);
-        let summary = pool.install(|| experiment.run(|| bar.inc(1)));
-        bar.finish_and_clear();
-        let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
+        let summary = simulator.simulate(job.file, &job.scenario);
         let written = job.output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
         exit = exit.max(exit_of(&summary));
-        if let Some(cut_short) = &summary.cut_short {
-            terminal.error(&format!("`{}` was cut short: {cut_short}", job.file.display()));
-        }
         match arguments.format {
-            Format::Text => terminal.result(&report(job, arguments, &summary, &written, terminal))?,
+            Format::Text if printed.is_ok() => {
+                printed = terminal.result(&report(job, arguments, &summary, &written, terminal));
+            }
+            Format::Text => {}
             Format::Json => summaries.push(summary),
+        }
+        if interrupt::is_requested() {
+            break;
         }
     }
     if arguments.format == Format::Json {
-        terminal.result(&json::summaries(&summaries))?;
+        printed = terminal.result(&json::summaries(&summaries));
     }
-    Ok(exit)
-}
-
-/// The threads that share the replicas; more than there are replicas would have nothing to do.
-fn thread_pool(wanted: Option<NonZeroUsize>, jobs: &[Job]) -> Result<ThreadPool, CommandError> {
-    let runs = jobs.iter().map(|job| Experiment::new(&job.scenario).runs()).max().unwrap_or(1);
-    let threads = wanted.map_or(0, |wanted| usize::from(wanted).min(usize::try_from(runs).unwrap_or(usize::MAX)));
-    ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
-        CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
-    })
-}
-
-/// Reads every file; of the wrong ones all errors are shown.
-fn load_all<'a>(
-    arguments: &'a RunArguments,
-    terminal: &Terminal,
-) -> Result<Option<Vec<(&'a Path, Scenario)>>, CommandError> {
-    let overrides = Overrides {
-        set: arguments.set.clone(),
-        variant: arguments.variant.clone(),
-        seed: arguments.seed,
-        replicas: arguments.replicas,
-    };
-    let mut scenarios = Vec::new();
-    let mut all_good = true;
-    for file in &arguments.files {
-        match Scenario::load(file, &overrides) {
-            Ok(scenario) => scenarios.push((file.as_path(), scenario)),
-            Err(diagnostics) => {
-                terminal.message(&diagnostics.render(true, terminal.width()));
-                all_good = false;
-            }
-        }
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(exit),
     }
-    Ok(all_good.then_some(scenarios))
 }
 
 /// Tries out every output folder.
@@ -119,16 +91,6 @@ fn prepare_all<'a>(
     scenarios.into_iter().map(prepare).collect()
 }
 
-fn exit_of(summary: &Summary) -> Exit {
-    if summary.partial {
-        Exit::Error
-    } else if summary.expectations.iter().all(|verdict| verdict.passed) {
-        Exit::Good
-    } else {
-        Exit::Failed
-    }
-}
-
 /// The text for standard output: the tables, then the files and the command that does it again.
 fn report(job: &Job, arguments: &RunArguments, summary: &Summary, written: &[PathBuf], terminal: &Terminal) -> String {
     if arguments.quiet {
@@ -136,7 +98,8 @@ fn report(job: &Job, arguments: &RunArguments, summary: &Summary, written: &[Pat
     }
     let mut report = text::report(summary, terminal.width());
     let names: Vec<_> = written.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
-    let _ = writeln!(report, "\nwritten to {}: {}", job.folder.display(), names.join(", "));
+    report += "\n";
+    report += &text::files(&job.folder, &names, terminal.width());
     let _ = writeln!(report, "again with: {}", command(job, arguments));
     report
 }
@@ -146,10 +109,10 @@ fn command(job: &Job, arguments: &RunArguments) -> String {
     let mut words = vec!["stormsim".to_owned(), "run".to_owned(), job.file.display().to_string()];
     words.extend(["--seed".to_owned(), job.scenario.seed.to_string()]);
     words.extend(["--replicas".to_owned(), job.scenario.replicas.to_string()]);
-    for set in &arguments.set {
+    for set in &arguments.settings.set {
         words.extend(["--set".to_owned(), set.clone()]);
     }
-    if let Some(variant) = &arguments.variant {
+    if let Some(variant) = &arguments.settings.variant {
         words.extend(["--variant".to_owned(), variant.clone()]);
     }
     if arguments.output.is_some() {

@@ -11,7 +11,7 @@ use crate::cli::args::ColorChoice;
 const PLAIN_WIDTH: usize = 100;
 
 /// The terminal, or what stands in its place.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     choice: anstream::ColorChoice,
 }

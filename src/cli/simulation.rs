@@ -1,0 +1,88 @@
+//! What `run` and `test` share: reading scenarios and simulating them.
+
+use std::path::Path;
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use stormsim::experiment::{Experiment, Summary};
+use stormsim::scenario::{Overrides, Scenario};
+
+use crate::cli::args::Settings;
+use crate::cli::terminal::Terminal;
+use crate::cli::{CommandError, Exit, interrupt, progress};
+
+/// Reads every file; of the wrong ones all errors are shown, and then there is no result.
+pub fn load_all<'a>(
+    files: impl IntoIterator<Item = &'a Path>,
+    settings: &Settings,
+    terminal: &Terminal,
+) -> Option<Vec<(&'a Path, Scenario)>> {
+    let overrides = Overrides {
+        set: settings.set.clone(),
+        variant: settings.variant.clone(),
+        seed: settings.seed,
+        replicas: settings.replicas,
+    };
+    let mut scenarios = Vec::new();
+    let mut all_good = true;
+    for file in files {
+        match Scenario::load(file, &overrides) {
+            Ok(scenario) => scenarios.push((file, scenario)),
+            Err(diagnostics) => {
+                terminal.message(&diagnostics.render(true, terminal.width()));
+                all_good = false;
+            }
+        }
+    }
+    all_good.then_some(scenarios)
+}
+
+/// Simulates scenarios one after another, each on all threads.
+pub struct Simulator<'a> {
+    pool: ThreadPool,
+    terminal: &'a Terminal,
+    animated: bool,
+}
+
+impl<'a> Simulator<'a> {
+    /// With as many threads as the settings say, but no more than any of the scenarios has replicas to share.
+    pub fn new<'s>(
+        settings: &Settings,
+        scenarios: impl Iterator<Item = &'s Scenario>,
+        terminal: &'a Terminal,
+        quiet: bool,
+    ) -> Result<Self, CommandError> {
+        let runs = scenarios.map(|scenario| Experiment::new(scenario).runs()).max().unwrap_or(1);
+        let useful = usize::try_from(runs).unwrap_or(usize::MAX);
+        let threads = settings.jobs.map_or(0, |wanted| usize::from(wanted).min(useful));
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
+            CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
+        })?;
+        interrupt::install(*terminal)?;
+        Ok(Self { pool, terminal, animated: terminal.is_animated() && !quiet })
+    }
+
+    /// Simulates a scenario, or as much of it as is finished when somebody interrupts.
+    pub fn simulate(&self, file: &Path, scenario: &Scenario) -> Summary {
+        let experiment = Experiment::new(scenario);
+        let bar = progress::bar(&scenario.name, experiment.runs(), self.animated);
+        let summary = self.pool.install(|| experiment.run_until(interrupt::requested(), || bar.inc(1)));
+        bar.finish_and_clear();
+        if let Some(cut_short) = &summary.cut_short {
+            self.terminal.error(&format!("`{}` was cut short: {cut_short}", file.display()));
+        }
+        summary
+    }
+}
+
+/// The exit code that a summary asks for.
+pub fn exit_of(summary: &Summary) -> Exit {
+    if interrupt::is_requested() {
+        Exit::Interrupted
+    } else if summary.partial {
+        Exit::Error
+    } else if summary.expectations.iter().all(|verdict| verdict.passed) {
+        Exit::Good
+    } else {
+        Exit::Failed
+    }
+}
