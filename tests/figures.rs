@@ -59,7 +59,7 @@ fn retries_follow_the_density_of_full_jitter() {
     let scenario = Scenario::load(&file, &overrides).expect("the scenario is right");
     let summary = Experiment::new(&scenario).run(|| ());
     let series = summary.variants[0].timeline.iter().find(|series| series.kind == ScopeKind::Scenario).unwrap();
-    let integral = |t: f64| t + t.powi(2) / 4.0 + t.powi(3) / 48.0 + t.powi(4) / 1536.0;
+    let integral = |t: f64| t + t * t / 4.0 + t * t * t / 48.0 + t * t * t * t / 1536.0;
     for bucket in &series.buckets[..10] {
         let from = bucket.index as f64 / 10.0;
         let expected = (integral(from + 0.1) - integral(from)) * 1000.0;
