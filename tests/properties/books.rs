@@ -1,0 +1,216 @@
+//! Books kept from the notes of a run alone, against which its counts are held.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use stormsim::dist::Purpose;
+use stormsim::failure::ErrorKind;
+use stormsim::metrics::{End, Outcome};
+use stormsim::plan::{Call, CallId, GroupId, Origin, Plan, ServiceId};
+use stormsim::sim::Note;
+use stormsim::time::Instant;
+
+/// What the notes tell of an attempt.
+struct Attempt {
+    call: CallId,
+    sent: Instant,
+    arrived: Option<(ServiceId, Instant)>,
+    answered: Option<(Instant, Result<(), ErrorKind>)>,
+}
+
+/// How the attempts of a call ended for their caller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ends {
+    well: u64,
+    badly: u64,
+    timed_out: u64,
+    late: u64,
+}
+
+/// The requests of a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Requests {
+    began: u64,
+    well: u64,
+    badly: u64,
+}
+
+/// The books of one run.
+pub struct Books<'a> {
+    plan: &'a Plan,
+    notes: &'a [(Instant, Note)],
+    /// By key.
+    attempts: BTreeMap<u64, Attempt>,
+    /// By call.
+    ends: Vec<Ends>,
+    /// By group.
+    requests: Vec<Requests>,
+}
+
+impl<'a> Books<'a> {
+    /// The books of a run of this plan without warmup.
+    pub fn of(plan: &'a Plan, notes: &'a [(Instant, Note)]) -> Self {
+        let mut books = Self {
+            plan,
+            notes,
+            attempts: BTreeMap::new(),
+            ends: vec![Ends::default(); plan.calls.len()],
+            requests: vec![Requests::default(); plan.groups.len()],
+        };
+        for &(at, note) in notes {
+            books.enter(at, note);
+        }
+        books
+    }
+
+    fn enter(&mut self, at: Instant, note: Note) {
+        match note {
+            Note::RequestBegan { group, .. } => self.requests[group.index()].began += 1,
+            Note::Sent { call, key, .. } => {
+                self.attempts.insert(key, Attempt { call, sent: at, arrived: None, answered: None });
+            }
+            Note::Arrived { service, key } => self.attempt(key).arrived = Some((service, at)),
+            Note::Answered { key, result } => self.attempt(key).answered = Some((at, result)),
+            Note::Answer { key, late } => {
+                let call = self.attempts[&key].call;
+                let is_well = self.succeeded(key);
+                let ends = &mut self.ends[call.index()];
+                match (late, is_well) {
+                    (true, _) => ends.late += 1,
+                    (false, true) => ends.well += 1,
+                    (false, false) => ends.badly += 1,
+                }
+            }
+            Note::TimedOut { key, .. } => self.ends[self.attempts[&key].call.index()].timed_out += 1,
+            Note::Waiting { .. } => {}
+            Note::CallEnded { call, result, .. } => {
+                let Call { origin, fallback, .. } = self.plan.calls[call.index()];
+                // In place of a failed call with a fallback the fallback decides.
+                if let (Origin::Group(GroupId(group)), true) = (origin, result.is_ok() || fallback.is_none()) {
+                    let requests = &mut self.requests[group as usize];
+                    *(if result.is_ok() { &mut requests.well } else { &mut requests.badly }) += 1;
+                }
+            }
+        }
+    }
+
+    fn attempt(&mut self, key: u64) -> &mut Attempt {
+        self.attempts.get_mut(&key).expect("an attempt is sent before anything happens to it")
+    }
+
+    fn succeeded(&self, key: u64) -> bool {
+        matches!(self.attempts[&key].answered, Some((_, Ok(()))))
+    }
+
+    /// requests = succeeded + failed + open.
+    pub fn balance_requests(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
+        for (tally, &Requests { began, well, badly }) in outcome.groups.iter().zip(&self.requests) {
+            prop_assert_eq!((tally.requests, tally.succeeded, tally.failed()), (began, well, badly));
+            prop_assert_eq!(tally.open(), began - well - badly);
+            prop_assert!(tally.open() == 0 || outcome.ended == End::Horizon, "a drained run has nothing open");
+        }
+        Ok(())
+    }
+
+    /// attempts = arrivals + lost + on the network = succeeded + errors + timeouts + awaited.
+    pub fn balance_attempts(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
+        for (index, tally) in outcome.calls.iter().enumerate() {
+            let Call { network, connect_timeout, .. } = &self.plan.calls[index];
+            let (mut sent, mut arrived, mut lost, mut on_the_way) = (0, 0, 0, 0);
+            for (&key, attempt) in self.attempts.iter().filter(|(_, attempt)| attempt.call.index() == index) {
+                let takes = network.sample(key, Purpose::Request);
+                sent += 1;
+                if takes > connect_timeout.after {
+                    prop_assert!(attempt.arrived.is_none(), "a lost attempt arrived");
+                    lost += 1;
+                } else if attempt.arrived.is_some() {
+                    arrived += 1;
+                } else {
+                    // What has not arrived cannot have been due before the end.
+                    prop_assert!(outcome.ended == End::Horizon && attempt.sent + takes >= outcome.end);
+                    on_the_way += 1;
+                }
+            }
+            prop_assert_eq!((tally.attempts, tally.lost), (sent, lost));
+            prop_assert_eq!(tally.attempts, arrived + tally.lost + on_the_way);
+            let Ends { well, badly, timed_out, late } = self.ends[index];
+            prop_assert_eq!((tally.succeeded, tally.errors, tally.timeouts), (well, badly, timed_out));
+            prop_assert_eq!(tally.late_responses, late);
+            prop_assert!(
+                well + badly + timed_out == sent || outcome.ended == End::Horizon && well + badly + timed_out < sent
+            );
+        }
+        Ok(())
+    }
+
+    /// arrivals = completed + refused + in progress; and Little's law without a mean: the time that attempts were in
+    /// progress, summed over time, is that summed over attempts.
+    pub fn balance_arrivals(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
+        for (index, tally) in outcome.services.iter().enumerate() {
+            let (mut arrivals, mut answered, mut answered_ns, mut in_progress_ns) = (0, 0, 0, 0);
+            for attempt in self.attempts.values() {
+                let Some((ServiceId(service), at)) = attempt.arrived else { continue };
+                if service as usize != index {
+                    continue;
+                }
+                arrivals += 1;
+                match attempt.answered {
+                    Some((until, _)) => {
+                        answered += 1;
+                        answered_ns += u128::from(until.since(at).as_ns());
+                    }
+                    None => in_progress_ns += u128::from(outcome.end.since(at).as_ns()),
+                }
+            }
+            prop_assert_eq!(tally.arrivals, arrivals);
+            prop_assert_eq!(tally.completed + tally.refused, answered);
+            prop_assert_eq!(tally.arrivals, tally.completed + tally.refused + tally.in_progress);
+            prop_assert_eq!(tally.sojourn_ns, answered_ns, "refused attempts stay for no time");
+            prop_assert_eq!(tally.in_flight_ns, answered_ns + in_progress_ns);
+            prop_assert!(tally.in_progress == 0 || outcome.ended == End::Horizon, "a drained run leaves no work");
+        }
+        Ok(())
+    }
+
+    /// tokens = initial + deposits - spent, where a full bucket takes no deposit. Exact where a pool has one state; where it
+    /// has several, and the notes do not tell which was used, between the cases in which all and no deposits were taken.
+    pub fn balance_tokens(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
+        for (index, call) in self.plan.calls.iter().enumerate() {
+            let left = outcome.calls[index].tokens_left;
+            prop_assert_eq!(left.is_some(), call.budget.is_some());
+            let (Some(left), Some(used)) = (left, call.budget) else { continue };
+            let pool = &self.plan.budgets[used.pool as usize];
+            let [max, initial, per_success, cost] =
+                [pool.rule.max, pool.rule.initial, pool.rule.per_success, pool.rule.cost].map(i128::from);
+            let (left, states) = (i128::from(left), i128::from(pool.states));
+            let (mut deposits, mut spent, mut balance) = (0, 0, initial);
+            for is_retry in self.uses_of(used.pool) {
+                if is_retry {
+                    spent += cost;
+                    balance -= cost;
+                    prop_assert!(states > 1 || balance >= 0, "more was spent than there was");
+                } else {
+                    deposits += per_success;
+                    balance = max.min(balance + per_success);
+                }
+            }
+            prop_assert!(states > 1 || left == balance);
+            prop_assert!(left <= states * max);
+            prop_assert!((states * initial..=states * initial + deposits).contains(&(left + spent)));
+        }
+        Ok(())
+    }
+
+    /// Deposits (false) and retries (true) of the calls that draw on a pool, in their order.
+    fn uses_of(&self, pool: u32) -> impl Iterator<Item = bool> {
+        self.notes.iter().filter_map(move |&(_, note)| {
+            let (key, is_retry) = match note {
+                Note::Answer { key, late: false } if self.succeeded(key) => (key, false),
+                Note::Waiting { key, .. } => (key, true),
+                _ => return None,
+            };
+            let budget = self.plan.calls[self.attempts[&key].call.index()].budget?;
+            (budget.pool == pool).then_some(is_retry)
+        })
+    }
+}
