@@ -247,3 +247,90 @@ fn a_plan_that_cannot_end_is_refused() {
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("horizon"), "{}", stderr(&output));
 }
+
+/// A run of a million replicas is interrupted after it has begun: its folder is made before the simulation, and Ctrl-C is
+/// taken over before that. What has finished by then (nothing, on a slow machine) is written and marked.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_keeps_what_is_finished() {
+    let folder = scratch();
+    let file = scenario(folder.path(), &failing("").replace("replicas = 2", "replicas = 1000000"));
+    let program = assert_cmd::cargo::cargo_bin("stormsim");
+    let mut run = std::process::Command::new(program)
+        .current_dir(folder.path())
+        .args(["run", file.to_str().unwrap(), "--no-charts", "--jobs", "1"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let results = folder.path().join("output/small");
+    while !results.exists() {
+        assert!(run.try_wait().unwrap().is_none(), "it ended before it began");
+        std::thread::yield_now();
+    }
+    let kill = std::process::Command::new("kill").args(["-INT", &run.id().to_string()]).status();
+    assert!(kill.expect("there is a kill command").success());
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", stderr(&output));
+    assert_eq!(stderr(&output), "stopping: what is finished is kept; once more to stop at once\n");
+    let json = fs::read(results.join("summary.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(json["partial"], true);
+    let finished = json["variants"][0]["metrics"]["attempts"]["n"].as_u64().unwrap();
+    assert!(finished < 1_000_000, "{finished}");
+    assert!(stdout(&output).contains(&format!("{finished} of 1000000 replicas finished")), "{}", stdout(&output));
+}
+
+#[test]
+fn test_lists_failures_first_and_exits_with_1() {
+    let folder = scratch();
+    let nested = folder.path().join("more");
+    fs::create_dir(&nested).unwrap();
+    fs::write(nested.join("b.toml"), failing("[[expect]]\nmetric = \"attempts\"\nequals = 3\n")).unwrap();
+    fs::write(nested.join("notes.txt"), "no scenario").unwrap();
+    fs::write(folder.path().join("a.toml"), failing("[[expect]]\nmetric = \"attempts\"\nequals = 2\n")).unwrap();
+    let output = stormsim(folder.path(), &["test", "a.toml", "more"]);
+    assert_eq!(code(&output), 1);
+    assert_eq!(
+        stdout(&output),
+        " FAILED more/b.toml: base: scenario attempts = 3: came out 2\n \
+         ok     a.toml: base: scenario attempts = 2: came out 2\n \
+         1 of 2 expectations was not met\n"
+    );
+    let quiet = stormsim(folder.path(), &["test", "a.toml", "--quiet"]);
+    assert_eq!((code(&quiet), stdout(&quiet).as_str()), (0, ""));
+    assert_eq!(files_in(folder.path()), ["a.toml", "more"], "it writes no results");
+}
+
+#[test]
+fn test_of_nothing_is_an_error() {
+    let folder = scratch();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    for (path, message) in [("empty", "there is no scenario in `empty`"), ("missing.toml", "missing.toml")] {
+        let output = stormsim(folder.path(), &["test", path]);
+        assert_eq!(code(&output), 2);
+        assert!(stderr(&output).contains(message), "{}", stderr(&output));
+    }
+}
+
+/// Whoever reads the output leaves at once: the other file is simulated and written all the same, and the code says what
+/// came of the expectations.
+#[test]
+#[cfg(unix)]
+fn a_closed_pipe_ends_the_text_and_not_the_work() {
+    let folder = scratch();
+    let failing_row = "[[expect]]\nmetric = \"attempts\"\nequals = 3\n";
+    fs::write(folder.path().join("a.toml"), failing(failing_row)).unwrap();
+    fs::write(folder.path().join("b.toml"), failing("").replace("small", "other")).unwrap();
+    let program = assert_cmd::cargo::cargo_bin("stormsim");
+    let mut run = std::process::Command::new(program)
+        .current_dir(folder.path())
+        .args(["run", "a.toml", "b.toml", "--no-charts"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(run.stdout.take());
+    assert_eq!(run.wait().unwrap().code(), Some(1));
+    assert_eq!(files_in(&folder.path().join("output")), ["other", "small"]);
+    assert_eq!(files_in(&folder.path().join("output/other")).len(), DATA.len());
+}

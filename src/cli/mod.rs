@@ -53,8 +53,8 @@ pub fn main() -> ExitCode {
     };
     let terminal = Terminal::new(arguments.color);
     let result = match &arguments.command {
-        Command::Run(run) => run::run(run, &terminal),
-        Command::Test(test) => test::run(test, &terminal),
+        Command::Run(run) => interrupt::install(terminal).and_then(|()| run::run(run, &terminal)),
+        Command::Test(test) => interrupt::install(terminal).and_then(|()| test::run(test, &terminal)),
         Command::Schema => schema::run(&terminal),
     };
     match result {

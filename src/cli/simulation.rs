@@ -57,7 +57,6 @@ impl<'a> Simulator<'a> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
             CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
         })?;
-        interrupt::install(*terminal)?;
         Ok(Self { pool, terminal, animated: terminal.is_animated() && !quiet })
     }
 

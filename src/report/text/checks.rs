@@ -24,7 +24,7 @@ pub(super) fn render(files: &[(&Path, &Summary)], all: bool) -> String {
     if !all && failed.is_empty() {
         return String::new();
     }
-    coloured(&(lines + &empty)) + &conclusion(passed.len(), failed.len())
+    format!("{} {}\n", coloured(&(lines + &empty)), conclusion(passed.len(), failed.len()))
 }
 
 fn line(file: &Path, replicas: u32, verdict: &Verdict) -> String {
