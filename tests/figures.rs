@@ -100,7 +100,7 @@ fn an_operation_makes_three_calls_or_four_and_never_outlives_its_deadline() {
         let outcome = simulate(plan, scenario.seed, operation);
         let (calls, requests) = (&outcome.all_calls, &outcome.all_requests);
         assert!(matches!(calls.attempts, 3 | 4), "operation {operation}: {calls:?}");
-        assert_eq!(calls.tokens_left, Some((11 - calls.attempts) * MICRO), "operation {operation}");
+        assert_eq!(calls.tokens_left, Some(u128::from((11 - calls.attempts) * MICRO)), "operation {operation}");
         assert_eq!(requests.stopped_by[StopReason::Deadline as usize], 1, "operation {operation}");
         assert!(requests.give_up_max.is_some_and(|after| after <= Span::from_ms(250)), "operation {operation}");
         of_four += u32::from(calls.attempts == 4);

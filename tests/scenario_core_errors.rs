@@ -344,3 +344,30 @@ fn mistakes_of_variants_and_flags_are_shown_where_they_are() {
     let of_flags = errors_with(GOOD, Path::new(""), &flags);
     assert_snapshot!(format!("{}\n\n{of_flags}", errors(&[(OTHER, variant)])));
 }
+
+/// Settings that would leave nothing: no time for the callee, no token for a retry, a rest that no window judges.
+#[test]
+fn what_leaves_nothing() {
+    let call = "network = \"1ms\"\n";
+    let deadline = "timeout = \"1s\"\npropagate_deadline = true\nreserve = \"2s\"\n";
+    let every = "from = \"10s\"\nuntil = \"20s\"\nevery = \"3s\"\n";
+    assert_snapshot!(errors(&[
+        (call, deadline),
+        (BUCKET, "{ max = 10, per_success = 0.1, cost = 20, floor = 11 }"),
+        (WINDOW, every),
+    ]));
+}
+
+/// More than the simulator is made for.
+#[test]
+fn calls_clients_and_windows_beyond_their_limits() {
+    let calls: String = (0..998).map(|n| format!("\nextra{n} = {{ to = \"db\" }}")).collect();
+    let too_many_calls = errors(&[(ORDER, "\"none\""), (CACHE, &format!("{CACHE}{calls}"))]);
+    let clients = "{ closed = { think = \"1s\" } }\ncount = 268435456\n[clients.more]\nuntil = \"50s\"\n\
+                   arrivals = { periodic = { every = \"1s\" } }\ncalls.front = {}\n[clients.web.calls.unused]\nto = \"db\"\n";
+    let too_many_clients = errors(&[(ARRIVALS, clients)]);
+    let services: String = (0..900).map(|n| format!("[services.s{n}]\n")).collect();
+    let rows = format!("{WINDOW}every = \"5ms\"\n");
+    let too_many_counts = errors(&[("[services.db]\n", &format!("[services.db]\n{services}")), (WINDOW, &rows)]);
+    assert_snapshot!([too_many_calls, too_many_clients, too_many_counts].join("\n\n"));
+}

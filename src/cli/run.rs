@@ -52,7 +52,7 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
         }
     }
     if arguments.format == Format::Json {
-        printed = terminal.result(&json::summaries(&summaries));
+        printed = terminal.result(&json::summaries(&summaries, jobs.len() > 1));
     }
     match printed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),

@@ -31,10 +31,11 @@ pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, Comma
         }
     }
     match arguments.format {
-        Format::Json => terminal.result(&json::summaries(&summaries))?,
+        Format::Json => terminal.result(&json::summaries(&summaries, scenarios.len() > 1))?,
         Format::Text => {
             let judged: Vec<(&Path, _)> = scenarios.iter().map(|(file, _)| *file).zip(&summaries).collect();
-            terminal.result(&text::checks(&judged, arguments.quiet))?;
+            let skipped: Vec<&Path> = scenarios[summaries.len()..].iter().map(|(file, _)| *file).collect();
+            terminal.result(&text::checks(&judged, &skipped, arguments.quiet))?;
         }
     }
     Ok(exit)

@@ -24,9 +24,10 @@ pub struct UnitPoisson {
 }
 
 impl UnitPoisson {
-    /// The process of a client group in a replica.
-    pub fn new(replica_key: u64, group_key: u64) -> Self {
-        Self { rng: stream(replica_key, group_key, Purpose::Arrivals), last: 0.0 }
+    /// The process of a client group in a replica, from the point `start` on. It has no memory: nothing before that needs
+    /// to be drawn.
+    pub fn new(replica_key: u64, group_key: u64, start: f64) -> Self {
+        Self { rng: stream(replica_key, group_key, Purpose::Arrivals), last: start }
     }
 
     /// Its next point.
@@ -45,7 +46,7 @@ mod tests {
     /// Part of what a seed means. Computed by a separate program (ChaCha with 8 rounds and `log1p`, in Python).
     #[test]
     fn golden_pins() {
-        let mut process = UnitPoisson::new(replica_key(42, 0), name_key("users"));
+        let mut process = UnitPoisson::new(replica_key(42, 0), name_key("users"), 0.0);
         let points: Vec<u64> = (0..3).map(|_| process.next_point().to_bits()).collect();
         assert_eq!(points, [0x3fec_5cd6_600d_ea10, 0x3ff6_8f9e_e184_c3a0, 0x3ffb_417a_87f7_f032]);
     }
@@ -55,7 +56,7 @@ mod tests {
     #[test]
     fn gaps_are_exponential() {
         const N: u32 = 100_000;
-        let mut process = UnitPoisson::new(1, 2);
+        let mut process = UnitPoisson::new(1, 2, 0.0);
         let (mut last, mut long) = (0.0, 0);
         for _ in 0..N {
             let point = process.next_point();
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn replicas_and_groups_have_streams_of_their_own() {
-        let first = |replica, group| UnitPoisson::new(replica_key(1, replica), name_key(group)).next_point();
+        let first = |replica, group| UnitPoisson::new(replica_key(1, replica), name_key(group), 0.0).next_point();
         assert_ne!(first(0, "a"), first(1, "a"));
         assert_ne!(first(0, "a"), first(0, "b"));
     }

@@ -205,6 +205,8 @@ pub struct Verdict {
     /// Its end; `to` in `summary.json`.
     #[serde(rename = "to")]
     pub until: Option<f64>,
+    /// How many windows were judged, of which this is the worst; 1 for a single one or the whole run.
+    pub windows: u32,
     /// The 95 % interval, where the figure is a mean.
     pub ci95: Option<[f64; 2]>,
 }
@@ -228,6 +230,7 @@ impl Expectation {
             ci95: stat.ci95.filter(|_| defined && self.statistic == Statistic::Mean),
             from: window.map(|window| window.from_s),
             until: window.map(|window| window.until_s),
+            windows: 1,
         }
     }
 }

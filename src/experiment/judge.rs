@@ -86,6 +86,8 @@ impl<'a> Judge<'a> {
         });
         let strain =
             |verdict: &Verdict| verdict.actual.map_or(f64::INFINITY, |actual| expectation.condition.strain(actual));
-        verdicts.reduce(|worst, verdict| if strain(&verdict) > strain(&worst) { verdict } else { worst })
+        let worst =
+            verdicts.reduce(|worst, verdict| if strain(&verdict) > strain(&worst) { verdict } else { worst })?;
+        Some(Verdict { windows: windows.len() as u32, ..worst })
     }
 }

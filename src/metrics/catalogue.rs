@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::failure::{ErrorKind, StopReason};
-use crate::metrics::{CallTally, Outcome, RequestTally, ServiceTally, WindowOutcome};
+use crate::metrics::{CallTally, End, Outcome, RequestTally, ServiceTally, WindowOutcome};
 use crate::policy::MICRO;
 use crate::time::{Instant, Span};
 
@@ -121,7 +121,9 @@ impl<'a> Measured<'a> {
     pub fn window(outcome: &'a Outcome, position: usize) -> Self {
         let WindowOutcome { from, until, groups, calls, services, all_requests, all_calls } =
             &outcome.windows[position];
-        let run = Run { measured: outcome.end.min(*until).since(*from) };
+        // What comes after the last event is known, too: nothing. Only a run that was cut has not measured all of it.
+        let end = if outcome.ended == End::Drained { *until } else { outcome.end.min(*until) };
+        let run = Run { measured: end.since(*from) };
         Self { groups, calls, services, all_requests, all_calls, run }
     }
 
@@ -209,9 +211,9 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "degraded" Count "requests that ended well although an optional call beneath them had failed"
         = |t, _| Some(t.degraded as f64);
     "open" Count whole_run "requests that had not ended when the run did" = |t, _| Some(t.open() as f64);
-    "success_ratio" Ratio "share of the ended requests that ended well" = |t, _| ratio(t.succeeded, t.requests - t.open());
+    "success_ratio" Ratio "share of the ended requests that ended well" = |t, _| ratio(t.succeeded, t.ended());
     "first_try_success_ratio" Ratio "share of the ended requests that ended well at the first attempt of the client's own call"
-        = |t, _| ratio(t.succeeded_first_try, t.requests - t.open());
+        = |t, _| ratio(t.succeeded_first_try, t.ended());
     "latency_mean_ms" Milliseconds whole_run "mean time that a succeeded request took" = |t, _| t.latency.mean_ms();
     "latency_p50_ms" Milliseconds whole_run "median time that a succeeded request took, to 0.1 %" = |t, _| t.latency.quantile_ms(0.5);
     "latency_p90_ms" Milliseconds whole_run "time that 90 % of the succeeded requests did not exceed, to 0.1 %" = |t, _| t.latency.quantile_ms(0.9);

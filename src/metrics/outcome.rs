@@ -69,7 +69,8 @@ impl fmt::Display for Limit {
             Self::VirtualTime => "what comes next lies beyond 52 days of virtual time; give the scenario a `horizon`",
             Self::Frames => "more than 2^28 calls or pieces of work were in progress at once; less load or a shorter `horizon` fits",
             Self::Instant => {
-                "virtual time never advances: 10^9 events at one instant; a retry without a wait and without a limit does this"
+                "virtual time never advances: 10^9 events at one instant; retries without a wait and without a limit do this, and \
+                 clients of a closed loop that neither think nor wait for anything"
             }
             Self::Buckets => "the timeline needs more than 10^7 buckets; give the scenario a wider `bucket` or a shorter `horizon`",
             Self::Events => "2^42 events were scheduled; give the scenario a shorter `horizon`",
@@ -151,9 +152,14 @@ impl RequestTally {
         self.failed_by.iter().sum()
     }
 
-    /// How many were begun and have not ended.
+    /// How many ended. Within a window these may be others than those that began in it.
+    pub fn ended(&self) -> u64 {
+        self.succeeded + self.failed()
+    }
+
+    /// How many were begun and have not ended; not of a window.
     pub fn open(&self) -> u64 {
-        self.requests - self.succeeded - self.failed()
+        self.requests - self.ended()
     }
 
     /// Of all groups together.
@@ -201,7 +207,7 @@ pub struct CallTally {
     /// When it first did; none if it never did.
     pub first_budget_refusal: Option<Instant>,
     /// Tokens left at the end in the budgets that the call draws on, in millionths; none without a budget.
-    pub tokens_left: Option<u64>,
+    pub tokens_left: Option<u128>,
     /// The most attempts sent within one aligned 100 ms.
     pub attempt_peak: u64,
     /// The most retries sent within one aligned 100 ms.

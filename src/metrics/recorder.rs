@@ -3,6 +3,7 @@
 //! The hot path only adds to running totals. At the borders of 100 ms and of the buckets of the timeline, and at the marks
 //! (the instants at which the warm-up ends and at which windows start and end), totals are compared with what they were.
 
+use std::cmp::Reverse;
 use std::mem;
 use std::ops::Range;
 
@@ -36,7 +37,7 @@ pub struct Recorder<'p> {
     /// Instants at which meters start or end, ascending; those before `next_mark` have passed.
     marks: Vec<Instant>,
     next_mark: usize,
-    /// Windows still to start, by their position in the plan.
+    /// Windows still to start, by their position in the plan; the next one last.
     waiting: Vec<usize>,
     /// Meters that run: that of the whole run (without a position), and windows.
     open: Vec<(Option<usize>, Meter)>,
@@ -80,6 +81,8 @@ impl<'p> Recorder<'p> {
         marks.push(plan.warmup);
         marks.sort_unstable();
         marks.dedup();
+        let mut waiting: Vec<usize> = (0..plan.windows.len()).collect();
+        waiting.sort_by_key(|&window| Reverse(plan.windows[window].start));
         let mut recorder = Self {
             plan,
             groups: plan.groups.iter().map(|_| GroupRecord::default()).collect(),
@@ -88,7 +91,7 @@ impl<'p> Recorder<'p> {
             peak_end: Instant::ZERO + PEAK_WINDOW,
             marks,
             next_mark: 0,
-            waiting: (0..plan.windows.len()).collect(),
+            waiting,
             open: Vec::new(),
             windows: vec![None; plan.windows.len()],
             timeline: Timeline {
@@ -293,7 +296,7 @@ impl<'p> Recorder<'p> {
             self.open.push((None, Meter::start(mark, mark + Span::UNLIMITED, &totals)));
         }
         let plan = self.plan;
-        for window in self.waiting.extract_if(.., |&mut window| plan.windows[window].start == mark) {
+        while let Some(window) = self.waiting.pop_if(|window| plan.windows[*window].start == mark) {
             let end = plan.windows[window].end;
             self.open.push((Some(window), Meter::start(mark, end, &totals)));
         }
@@ -404,7 +407,7 @@ impl<'p> Recorder<'p> {
 
     /// Closes what is open and hands the counts over. `end` is not before the last instant told; `tokens_left` are those
     /// in the budgets of each call and of all together.
-    pub fn finish(mut self, run: RunEnd, tokens_left: Vec<Option<u64>>, all_tokens_left: Option<u64>) -> Outcome {
+    pub fn finish(mut self, run: RunEnd, tokens_left: Vec<Option<u128>>, all_tokens_left: Option<u128>) -> Outcome {
         let RunEnd { replica, end, ended, events } = run;
         self.advance(end);
         // Nothing of the last bucket is lost: it ends with the run, and is left out if it is empty.

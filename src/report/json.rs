@@ -11,11 +11,12 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
     json
 }
 
-/// What `--format json` prints: the summary of one scenario as it is, those of several in an array.
-pub fn summaries(summaries: &[Summary]) -> String {
+/// What `--format json` prints: the summary of one scenario as it is; of `several` an array, even if an interruption has
+/// left only one.
+pub fn summaries(summaries: &[Summary], several: bool) -> String {
     let json = match summaries {
-        [one] => serde_json::to_string_pretty(one),
-        several => serde_json::to_string_pretty(several),
+        [one] if !several => serde_json::to_string_pretty(one),
+        all => serde_json::to_string_pretty(all),
     };
     json.expect(WRITES) + "\n"
 }

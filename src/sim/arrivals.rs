@@ -29,7 +29,9 @@ impl Source {
     pub fn new(group: &Group, replica_key: u64) -> Self {
         let points = match group.arrivals {
             Arrivals::Burst { .. } | Arrivals::Constant { .. } | Arrivals::Trace(_) => Points::Counted(0),
-            Arrivals::Poisson(_) => Points::Poisson(Box::new(UnitPoisson::new(replica_key, group.key))),
+            Arrivals::Poisson(ref profile) => {
+                Points::Poisson(Box::new(UnitPoisson::new(replica_key, group.key, profile.due_before(group.from))))
+            }
             Arrivals::Periodic { .. } | Arrivals::Closed { .. } => Points::ByClient,
         };
         let clocks = if matches!(points, Points::ByClient) { group.clients as usize } else { 0 };
@@ -46,8 +48,9 @@ impl Source {
                 }
                 (Points::Counted(n), Arrivals::Constant { rate }) => {
                     *n += 1;
-                    // Rounded from the exact quotient, so that no error adds up; the cast saturates.
-                    let after = (*n as f64 / rate * 1e9).round() as u64;
+                    // From the number of the request, so that no error adds up; the product is exact below 9 million
+                    // requests, so that only the quotient is rounded. The cast saturates.
+                    let after = (*n as f64 * 1e9 / rate).round() as u64;
                     Some(Instant::from_ns(group.from.as_ns().saturating_add(after)))
                 }
                 (Points::Counted(n), Arrivals::Trace(instants)) => {

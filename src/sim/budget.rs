@@ -28,12 +28,13 @@ impl Budgets {
     }
 
     /// What is left for each call, over all states of its pool, and in all pools together; none without a budget.
-    pub fn left(&self, plan: &Plan) -> (Vec<Option<u64>>, Option<u64>) {
-        let pool = |pool: usize| -> u64 {
+    pub fn left(&self, plan: &Plan) -> (Vec<Option<u128>>, Option<u128>) {
+        let sum = |balances: &[u64]| -> u128 { balances.iter().map(|&balance| u128::from(balance)).sum() };
+        let pool = |pool: usize| {
             let first = self.first[pool];
-            self.balances[first..first + plan.budgets[pool].states as usize].iter().sum()
+            sum(&self.balances[first..first + plan.budgets[pool].states as usize])
         };
         let by_call = plan.calls.iter().map(|call| call.budget.map(|used| pool(used.pool as usize))).collect();
-        (by_call, (!plan.budgets.is_empty()).then(|| self.balances.iter().sum()))
+        (by_call, (!plan.budgets.is_empty()).then(|| sum(&self.balances)))
     }
 }

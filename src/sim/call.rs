@@ -88,6 +88,7 @@ impl<T: Tap> Replica<'_, T> {
             steps: 0,
             unsettled: 0,
             children: 0,
+            is_beginning: false,
             is_original,
             is_retry: attempt > 1,
             is_lost,

@@ -96,6 +96,8 @@ pub struct WorkFrame {
     pub unsettled: u32,
     /// Calls and fans made by it that have not ended.
     pub children: u32,
+    /// Whether calls of the step are still to begin.
+    pub is_beginning: bool,
     /// Whether every attempt on the way to it was the first.
     pub is_original: bool,
     /// Whether it is a retry of its own call.

@@ -65,7 +65,8 @@
 //! - A step is over when all of its calls have begun and settled. A call that ends after its step is over, or after the
 //!   attempt was answered, changes nothing: nobody waits for it. But it does not know that: until then it goes on, retries
 //!   and fallback included.
-//! - An attempt that succeeds on degraded work marks the work that made the call, or the client's request, as degraded.
+//! - An attempt that succeeds on degraded work marks the work that made the call, or the client's request, as degraded:
+//!   one that is still waited for, not a copy that comes after enough others.
 //!
 //! The run ends before the first event at or after the horizon; without a horizon, when nothing but fault transitions
 //! is left. Then its end is the instant of the last other event.
@@ -74,7 +75,8 @@
 //!
 //! `request = request_key(replica_key(seed, replica), group.key, client, ordinal)`; its choice is drawn from it, and after its
 //! end the client's think time. The offset of a periodic client is drawn from its `client_key`. The arrivals of a
-//! Poisson group come from [`UnitPoisson`](crate::dist::UnitPoisson)`::new(replica key, group.key)`.
+//! Poisson group come from [`UnitPoisson`](crate::dist::UnitPoisson)`::new(replica key, group.key, start)`, where `start`
+//! is the number of requests that its profile expects before the group's window.
 //! A call that work with the key `k` makes has, as its copy `c` (from 0), the key `call_key(k, call.key, c)` (a client's
 //! call: `k` is that of the request); whether it is made is drawn from the key of copy 0. A fallback has the key
 //! `call_key(key of the call that failed, fallback.key, 0)`. The attempt n of a call has the key

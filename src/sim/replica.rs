@@ -1,11 +1,12 @@
 //! One replica: its state and its main loop. What happens is in the neighbours, by place: client, call, service, fault.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::dist::replica_key;
 use crate::failure::ErrorKind;
 use crate::metrics::{End, Limit, Outcome, Recorder, RunEnd};
-use crate::plan::{DeadlineRule, FaultId, GroupId, Plan};
+use crate::plan::{Arrivals, DeadlineRule, FaultId, GroupId, Plan, Service};
 use crate::sim::agenda::{Agenda, Event, Sequence};
 use crate::sim::arrivals::Source;
 use crate::sim::budget::Budgets;
@@ -119,7 +120,9 @@ impl<'p, T: Tap> Replica<'p, T> {
         let has_ends = passes_deadlines || plan.calls.iter().any(|call| call.total_timeout.after < Span::UNLIMITED);
         let first_clients = plan.groups.iter().scan(0, |next, group| {
             let first = *next;
-            *next += group.clients;
+            if matches!(group.arrivals, Arrivals::Periodic { .. } | Arrivals::Closed { .. }) {
+                *next += group.clients;
+            }
             Some(first)
         });
         Self {
@@ -159,7 +162,11 @@ impl<'p, T: Tap> Replica<'p, T> {
         // The last instant at which anything but a fault transition happened.
         let mut last = Instant::ZERO;
         let (mut limit, mut interrupted) = (None, false);
-        let room = bounds.frames.saturating_sub(BOUNDS_INTERVAL as usize * self.most_frames_per_event());
+        let most = self.most_frames_per_event();
+        // With very many calls in one step the bounds are looked at after every event.
+        let seldom = most.saturating_mul(BOUNDS_INTERVAL as usize) <= bounds.frames / 4;
+        let mask = if seldom { BOUNDS_INTERVAL - 1 } else { 0 };
+        let room = bounds.frames.saturating_sub(most.saturating_mul(mask as usize + 1));
         while let Some((event, _)) = self.agenda.pop(|event, sequence| {
             let index = event.index();
             if event.kind() == Kind::Timer as u8 {
@@ -187,7 +194,7 @@ impl<'p, T: Tap> Replica<'p, T> {
             last = now;
             self.recorder.advance(now);
             self.happen(event);
-            if events.is_multiple_of(BOUNDS_INTERVAL) {
+            if events & mask == 0 {
                 limit = self.limit_reached(events - events_before_now, room, bounds);
                 interrupted = events.is_multiple_of(STOP_INTERVAL) && bounds.stop.load(Ordering::Relaxed);
                 if limit.is_some() || interrupted {
@@ -245,10 +252,18 @@ impl<'p, T: Tap> Replica<'p, T> {
         }
     }
 
-    /// The most frames of one kind that one event may add: all calls of a step with all their copies. Steps whose calls are
-    /// not made follow each other within one event, so that all steps count.
+    /// The most frames of one kind that one event may add: all calls of a service with all their copies, because steps
+    /// whose calls are not made follow each other within one event; and an attempt of a client.
     fn most_frames_per_event(&self) -> usize {
-        1 + self.plan.step_calls.iter().map(|call| self.plan.calls[call.index()].copies as usize).sum::<usize>()
+        let copies = |step: &Range<u32>| -> usize {
+            let calls = &self.plan.step_calls[step.start as usize..step.end as usize];
+            calls.iter().map(|call| self.plan.calls[call.index()].copies as usize).sum()
+        };
+        let of_service = |service: &Service| -> usize {
+            let Range { start, end } = service.steps;
+            self.plan.steps[start as usize..end as usize].iter().map(copies).sum()
+        };
+        1 + self.plan.services.iter().map(of_service).max().unwrap_or(0)
     }
 
     /// Whether no request will come and nothing is in progress.

@@ -9,21 +9,28 @@ use crate::sim::replica::Replica;
 use crate::sim::tap::Tap;
 
 impl<T: Tap> Replica<'_, T> {
-    /// The next step begins; after the last one the work is done.
+    /// The next step begins, and each one after it while all calls of a step settle at once; after the last the work is
+    /// done.
     pub(super) fn run_next_step(&mut self, work: u32) {
         let plan = self.plan;
-        let frame = &mut self.works[work];
-        let steps = &plan.services[frame.service.index()].steps;
-        let Some(step) = plan.steps[steps.start as usize..steps.end as usize].get(frame.steps as usize) else {
-            return self.complete(work, None);
-        };
-        frame.steps += 1;
-        frame.unsettled = step.end - step.start;
-        let running = frame.steps;
-        for &call in &plan.step_calls[step.start as usize..step.end as usize] {
-            self.begin_call_of_step(work, call);
-            let frame = &self.works[work];
-            if frame.is_answered || frame.steps != running {
+        loop {
+            let frame = &mut self.works[work];
+            let steps = &plan.services[frame.service.index()].steps;
+            let Some(step) = plan.steps[steps.start as usize..steps.end as usize].get(frame.steps as usize) else {
+                return self.complete(work, None);
+            };
+            frame.steps += 1;
+            frame.unsettled = step.end - step.start;
+            frame.is_beginning = true;
+            for &call in &plan.step_calls[step.start as usize..step.end as usize] {
+                self.begin_call_of_step(work, call);
+                if self.works[work].is_answered {
+                    return;
+                }
+            }
+            let frame = &mut self.works[work];
+            frame.is_beginning = false;
+            if frame.unsettled > 0 {
                 return;
             }
         }
@@ -77,7 +84,8 @@ impl<T: Tap> Replica<'_, T> {
         match end {
             Ok(degraded) => {
                 self.fans[fan].succeeded += 1;
-                self.works[work].is_degraded |= degraded && self.awaits(work, fanned);
+                // Once enough copies have succeeded, nobody waits for the others.
+                self.works[work].is_degraded |= degraded && !self.fans[fan].is_settled && self.awaits(work, fanned);
                 self.settle_fan(fan);
             }
             Err((error, _)) => {
@@ -157,7 +165,8 @@ impl<T: Tap> Replica<'_, T> {
     fn settle(&mut self, work: u32) {
         let frame = &mut self.works[work];
         frame.unsettled -= 1;
-        if frame.unsettled == 0 {
+        // While a step begins, whoever begins it looks for itself when all calls have begun.
+        if frame.unsettled == 0 && !frame.is_beginning {
             self.run_next_step(work);
         }
     }

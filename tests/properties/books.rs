@@ -182,7 +182,7 @@ impl<'a> Books<'a> {
             let pool = &self.plan.budgets[used.pool as usize];
             let [max, initial, per_success, cost] =
                 [pool.rule.max, pool.rule.initial, pool.rule.per_success, pool.rule.cost].map(i128::from);
-            let (left, states) = (i128::from(left), i128::from(pool.states));
+            let (left, states) = (left as i128, i128::from(pool.states));
             let (mut deposits, mut spent, mut balance) = (0, 0, initial);
             for is_retry in self.uses_of(used.pool) {
                 if is_retry {

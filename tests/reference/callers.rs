@@ -215,7 +215,13 @@ impl Interpreter<'_> {
         match self.record.calls[call].caller {
             caller if !self.is_awaited(caller) => {}
             Caller::Request(request) => self.record.requests[request].degraded = true,
-            Caller::Work(place) => self.record.works[place.work].degraded = true,
+            Caller::Work(place) => {
+                let work = &mut self.record.works[place.work];
+                let step = self.plan.steps_of(work.service).nth(place.step).expect("a step that was begun");
+                let required = self.plan.calls[step[place.call].index()].required;
+                // Once enough copies have succeeded, nobody waits for the others.
+                work.degraded |= work.steps[place.step][place.call].succeeded < required;
+            }
         }
     }
 }

@@ -18,7 +18,12 @@ pub(super) struct OpenArrivals {
 
 impl OpenArrivals {
     pub(super) fn new(replica_key: u64, group: &Group) -> Self {
-        Self { given: 0, poisson: UnitPoisson::new(replica_key, group.key) }
+        // Before its window opens a group has no requests, so that the process may begin where the profile is by then.
+        let start = match &group.arrivals {
+            Arrivals::Poisson(profile) => profile.due_before(group.from),
+            _ => 0.0,
+        };
+        Self { given: 0, poisson: UnitPoisson::new(replica_key, group.key, start) }
     }
 
     fn next(&mut self, group: &Group) -> Option<Instant> {
@@ -27,11 +32,11 @@ impl OpenArrivals {
         let at = match &group.arrivals {
             Arrivals::Burst { at } => (n < group.clients as usize).then_some(*at),
             Arrivals::Constant { rate } => {
-                let after_ns = ((n + 1) as f64 / rate * 1e9).round();
+                let after_ns = ((n + 1) as f64 * 1e9 / rate).round();
                 Some(group.from + Span::from_ns(after_ns as u64))
             }
             Arrivals::Trace(instants) => instants.iter().copied().filter(|&at| is_in_window(group, at)).nth(n),
-            // A profile may begin before the group does. What it gives before that is nobody's request.
+            // Rounding may put the first point a nanosecond before the window.
             Arrivals::Poisson(profile) => std::iter::repeat_with(|| profile.instant_of(self.poisson.next_point()))
                 .find(|at| at.is_none_or(|at| at >= group.from))
                 .flatten(),

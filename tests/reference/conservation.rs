@@ -242,10 +242,10 @@ fn tokens_are_conserved(
     let left: Vec<i128> = balances.iter().map(|states| states.iter().sum()).collect();
     for (tally, call) in outcome.calls.iter().zip(&plan.calls) {
         let expected = call.budget.filter(|_| measured).map(|budget| left[budget.pool as usize]);
-        prop_assert_eq!(tally.tokens_left.map(i128::from), expected);
+        prop_assert_eq!(tally.tokens_left.map(|left| left as i128), expected);
     }
     let expected = (measured && !left.is_empty()).then(|| left.iter().sum::<i128>());
-    prop_assert_eq!(outcome.all_calls.tokens_left.map(i128::from), expected);
+    prop_assert_eq!(outcome.all_calls.tokens_left.map(|left| left as i128), expected);
     Ok(())
 }
 

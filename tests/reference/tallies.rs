@@ -105,13 +105,14 @@ pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallI
 }
 
 /// What the budget of a call holds at the end; of all budgets without a call.
-pub fn tokens_left(plan: &Plan, record: &Record, call: Option<CallId>) -> Option<u64> {
+pub fn tokens_left(plan: &Plan, record: &Record, call: Option<CallId>) -> Option<u128> {
+    let sum = |states: &[u64]| states.iter().map(|&balance| u128::from(balance)).sum::<u128>();
     match call {
         Some(call) => {
             let budget = plan.calls[call.index()].budget?;
-            Some(record.balances[budget.pool as usize].iter().sum())
+            Some(sum(&record.balances[budget.pool as usize]))
         }
-        None => (!plan.budgets.is_empty()).then(|| record.balances.iter().flatten().sum()),
+        None => (!plan.budgets.is_empty()).then(|| record.balances.iter().map(|states| sum(states)).sum()),
     }
 }
 

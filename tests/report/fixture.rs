@@ -319,6 +319,7 @@ fn verdict(
 ) -> Verdict {
     Verdict {
         ci95: None,
+        windows: 1,
         variant: variant.to_owned(),
         scope,
         name: name.to_owned(),

@@ -43,7 +43,7 @@ fn json_has_the_documented_keys_and_figures() {
     assert_eq!(keys(stat), "unit mean sd ci95 min p1 p50 p99 max n");
     assert_eq!(
         keys(&root["expectations"][0]),
-        "variant scope name metric statistic condition actual passed from to ci95"
+        "variant scope name metric statistic condition actual passed from to windows ci95"
     );
     let amplification = |i: usize| root["variants"][i]["services"]["db"]["amplification"]["mean"].as_f64();
     assert_eq!([0, 1, 2].map(amplification), [Some(27.0), Some(3.0), Some(1.0)]);
@@ -53,8 +53,8 @@ fn json_has_the_documented_keys_and_figures() {
 #[test]
 fn several_summaries_are_an_array() {
     let (one, two) = (fixture::single(), fixture::nothing());
-    assert_eq!(json::summaries(std::slice::from_ref(&one)), utf8(json::summary(&one)));
-    let both: Value = serde_json::from_str(&json::summaries(&[one, two])).unwrap();
+    assert_eq!(json::summaries(std::slice::from_ref(&one), false), utf8(json::summary(&one)));
+    let both: Value = serde_json::from_str(&json::summaries(&[one, two], true)).unwrap();
     let names: Vec<_> = both.as_array().unwrap().iter().map(|summary| &summary["scenario"]["name"]).collect();
     assert_eq!(names, ["one-shot", "cut-short"]);
 }

@@ -26,14 +26,15 @@ fn expectations_are_in_the_unit_of_their_metric() {
     assert_eq!(scenario.expectations[1].variant.as_deref(), Some("base"));
 }
 
-/// Windows of `every` are whole ones only: [5 s, 7 s) and [7 s, 9 s), although the horizon is at 10 s. The first of them
-/// is also that of the other row, and stands in the plan once.
+/// Windows of `every` lie side by side: [5 s, 7 s) and [7 s, 9 s). The first of them is also that of the other row, and
+/// stands in the plan once.
 #[test]
-fn windows_are_whole_and_known_once() {
+fn windows_lie_side_by_side_and_are_known_once() {
     let rows = r#"
 [[expect]]
 metric = "attempts"
 from = "5s"
+until = "9s"
 every = "2s"
 at_most = 9
 [[expect]]

@@ -5,10 +5,11 @@ use std::path::Path;
 use crate::experiment::{Summary, Verdict};
 use crate::report::number;
 use crate::report::text::expectations::{actual, coloured, conclusion, mark, metric, subject};
+use crate::report::text::how_far;
 
 /// A line for each expectation of each file, with what came out and the 95 % interval of a mean, and a sentence that sums
 /// them up. `all`: those that were met, too.
-pub(super) fn render(files: &[(&Path, &Summary)], all: bool) -> String {
+pub(super) fn render(files: &[(&Path, &Summary)], skipped: &[&Path], all: bool) -> String {
     let judged: Vec<(&Path, u32, &Verdict)> = files
         .iter()
         .flat_map(|(file, summary)| summary.expectations.iter().map(|verdict| (*file, summary.replicas, verdict)))
@@ -21,10 +22,16 @@ pub(super) fn render(files: &[(&Path, &Summary)], all: bool) -> String {
         .filter(|(_, summary)| all && summary.expectations.is_empty())
         .map(|(file, _)| format!(" -      {}: expects nothing\n", file.display()))
         .collect();
+    let cut: String = files
+        .iter()
+        .filter(|(_, summary)| summary.partial)
+        .map(|(file, summary)| format!(" partial {}: cut short.{}\n", file.display(), how_far(summary)))
+        .chain(skipped.iter().map(|file| format!(" not run {}\n", file.display())))
+        .collect();
     if !all && failed.is_empty() {
-        return String::new();
+        return cut;
     }
-    format!("{} {}\n", coloured(&(lines + &empty)), conclusion(passed.len(), failed.len()))
+    format!("{} {}\n", coloured(&(lines + &empty + &cut)), conclusion(passed.len(), failed.len()))
 }
 
 fn line(file: &Path, replicas: u32, verdict: &Verdict) -> String {

@@ -101,6 +101,9 @@ pub(super) fn metric(verdict: &Verdict) -> String {
     if verdict.statistic != "mean" {
         metric += &format!(", {}", verdict.statistic);
     }
+    if verdict.windows > 1 {
+        metric += &format!(", worst of {} windows", verdict.windows);
+    }
     let time = |seconds| number::plain(seconds, Style::Seconds, 6);
     match (verdict.from, verdict.until) {
         (None, None) => {}

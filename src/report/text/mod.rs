@@ -33,8 +33,10 @@ pub fn report(summary: &Summary, width: usize) -> String {
 
 /// The expectations of several files, a line each, failures first; with `quiet` only the failures, and nothing if there
 /// are none.
-pub fn checks(files: &[(&Path, &Summary)], quiet: bool) -> String {
-    checks::render(files, !quiet)
+///
+/// `skipped` are files that were not simulated because somebody interrupted.
+pub fn checks(files: &[(&Path, &Summary)], skipped: &[&Path], quiet: bool) -> String {
+    checks::render(files, skipped, !quiet)
 }
 
 /// Only the expectations that were not met, after a line that names the scenario; nothing if all were.
@@ -71,14 +73,17 @@ fn heading(summary: &Summary, incomplete: bool) -> String {
         lines += &format!("{INCOMPLETE} Mean of the replicas in which it is defined; it is not in all of them.\n");
     }
     if summary.partial {
-        let finished: usize = summary.variants.iter().map(|variant| variant.replicas.len()).sum();
-        let wanted = summary.replicas as usize * summary.variants.len();
-        let how_far =
-            if finished < wanted { format!(" {finished} of {wanted} replicas finished.") } else { String::new() };
         let partial = "Partial: the run was cut short, and the figures cover only what it got done.";
-        lines += &format!("{}{how_far}\n", styled(WARNING, partial));
+        lines += &format!("{}{}\n", styled(WARNING, partial), how_far(summary));
     }
     lines
+}
+
+/// How many replicas a run that was cut short has finished; nothing if all.
+fn how_far(summary: &Summary) -> String {
+    let finished: usize = summary.variants.iter().map(|variant| variant.replicas.len()).sum();
+    let wanted = summary.replicas as usize * summary.variants.len();
+    if finished < wanted { format!(" {finished} of {wanted} replicas finished.") } else { String::new() }
 }
 
 /// A count and its noun, in the plural where need be.

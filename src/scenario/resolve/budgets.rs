@@ -48,6 +48,12 @@ impl Resolver<'_> {
         let per_success = table.per_success.get().map_or(0, |&Tokens(per_success)| per_success);
         let cost = table.cost.get().map_or(MICRO, |&Tokens(cost)| cost);
         let floor = table.floor.get().map_or(cost, |&Tokens(floor)| floor);
+        for (key, field) in [("cost", &table.cost), ("floor", &table.floor)] {
+            if let Some(given) = field.spanned().filter(|given| given.value.0 > max && table.max.get().is_some()) {
+                let message = format!("{owner}: `{key}` is above `max`, so that no retry would ever be granted");
+                self.refuse(&given.place, message, "for no retries at all write `max_retries = 0`");
+            }
+        }
         TokenBucket { max, initial, per_success, cost, floor }
     }
 }

@@ -125,14 +125,26 @@ impl Resolver<'_> {
             Some(&Reserve::Share(share)) => DeadlineRule::PassLessShare(share),
         };
         match table.propagate_deadline.get() {
-            Some(true) => rule,
+            Some(true) => {
+                let limits =
+                    [&table.timeout, &table.total_timeout].into_iter().filter_map(|limit| limit.get()?.value());
+                let shortest = limits.map(|limit| limit.0).min();
+                if let (DeadlineRule::PassLess(reserve), Some(limit), Some(place)) =
+                    (rule, shortest, table.reserve.key())
+                    && reserve >= limit
+                {
+                    let message = format!("`{path}.reserve` leaves nothing of the time that the call has");
+                    self.refuse(place, message, "make it shorter than `timeout` and `total_timeout`");
+                }
+                rule
+            }
             Some(false) | None => {
                 // A reserve of nothing says nothing, so that a variant can take it back.
                 let keeps = !matches!(rule, DeadlineRule::PassLess(Span::ZERO));
                 let is_wrong = !table.propagate_deadline.is_absent() && table.propagate_deadline.get().is_none();
                 if let (true, false, Some(place)) = (keeps, is_wrong, table.reserve.key()) {
                     let message = format!("`{path}.reserve` is kept back of a deadline that is not passed on");
-                    self.refuse(place, message, "add `propagate_deadline = true`, or take the `reserve` out");
+                    self.refuse(place, message, "add `propagate_deadline = true`, or write `reserve = \"0s\"`");
                 }
                 DeadlineRule::Keep
             }

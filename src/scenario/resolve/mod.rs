@@ -19,19 +19,25 @@ pub use expectations::{Judged, expectations};
 use std::path::Path;
 
 use crate::dist::Dist;
-use crate::plan::{Draft, GroupDraft, PolicyDraft, ServiceDraft};
+use crate::plan::{Arrivals, Draft, GroupDraft, PolicyDraft, ServiceDraft};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::overrides::Created;
 use crate::scenario::resolve::calls::Caller;
 use crate::scenario::resolve::graph::Edge;
 use crate::scenario::source::Place;
-use crate::scenario::tables::{ClientTable, ScenarioTable};
+use crate::scenario::tables::{ClientTable, ScenarioTable, ServiceTable};
 use crate::scenario::values::{Duration, Whole};
 use crate::time::{Instant, Span};
 
 /// The most services of a scenario.
 const SERVICES_MAX: usize = 1_000;
+
+/// The most calls of one service.
+const CALLS_MAX: usize = 1_000;
+
+/// The most clients with arrivals of their own: what the index of an event can name.
+const OWN_ARRIVALS_MAX: u64 = 1 << 28;
 
 /// Width of a bucket of the timeline, unless the scenario says otherwise.
 pub const BUCKET_DEFAULT: Span = Span::from_ms(100);
@@ -153,7 +159,28 @@ impl Resolver<'_> {
             let Some(table) = field.get().filter(|_| !self.is_stray("clients", name)) else { continue };
             groups.push(self.group(name, table, field.key(), policies));
         }
+        self.check_number_of_clients(&groups);
         groups
+    }
+
+    fn check_number_of_clients(&mut self, groups: &[GroupDraft]) {
+        let has_own =
+            |group: &&GroupDraft| matches!(group.arrivals, Arrivals::Periodic { .. } | Arrivals::Closed { .. });
+        let clients: u64 = groups.iter().filter(has_own).map(|group| u64::from(group.clients)).sum();
+        if let (true, Some(place)) = (clients > OWN_ARRIVALS_MAX, self.tables.clients.key()) {
+            let message = format!(
+                "the clients of `periodic` and `closed` groups are {clients} in all; the limit is {OWN_ARRIVALS_MAX}"
+            );
+            self.refuse(place, message, "lower a `count`");
+        }
+    }
+
+    fn check_number_of_calls(&mut self, path: &str, table: &ServiceTable) {
+        let count = table.calls.names().count();
+        if let (true, Some(place)) = (count > CALLS_MAX, table.calls.key()) {
+            let message = format!("`{path}` makes {count} calls; the limit is {CALLS_MAX}");
+            self.refuse(place, message, "many calls of one kind are one call with `copies`");
+        }
     }
 
     fn group(
@@ -189,6 +216,7 @@ impl Resolver<'_> {
                 None => Dist::ZERO,
             };
             let path = format!("services.{name}");
+            self.check_number_of_calls(&path, table);
             let fallbacks = self.fallbacks(&path, &table.calls);
             let caller = Caller { path: &path, service: Some(id), calls: &table.calls };
             let calls = self.calls(&caller, fallbacks.as_deref().unwrap_or_default(), policies);

@@ -14,6 +14,9 @@ use crate::time::{Instant, Span};
 /// The most windows of one expectation.
 const WINDOWS_MAX: u64 = 100_000;
 
+/// The most windows of all expectations, times the client groups and services that are counted in each.
+const COUNTS_MAX: usize = 1_000_000;
+
 impl Row<'_> {
     /// Over what the row is measured; none if that is wrong, which has been reported then.
     pub(super) fn windows(&mut self, scope: Option<&Scope>, metric: Option<Column>) -> Option<Windows> {
@@ -48,7 +51,21 @@ impl Row<'_> {
             let (at, _) = self.known.insert_full(start..start + every);
             Window { position: at as u32, from_s: start.as_s(), until_s: (start + every).as_s() }
         });
-        Some(Windows::Each(windows.collect()))
+        let windows = Windows::Each(windows.collect());
+        let tables = self.judged().into_iter().map(|variant| variant.tables);
+        let counted = tables.map(|tables| tables.clients.names().count() + tables.services.names().count()).max();
+        let counts = self.known.len().saturating_mul(counted.unwrap_or(0));
+        if counts > COUNTS_MAX {
+            let message = format!(
+                "the expectations have {} different windows by now, and {} client groups and services are counted in each; \
+                 the limit is {COUNTS_MAX} counts",
+                self.known.len(),
+                counted.unwrap_or(0)
+            );
+            let error = Diagnostic::new(message).at(first_key);
+            return self.refuse(error.hint("a wider `every` makes fewer windows"));
+        }
+        Some(windows)
     }
 
     /// The end of the window, or of the last of them.
@@ -94,10 +111,15 @@ impl Row<'_> {
         let error = match until.since(from).as_ns().checked_div(every.as_ns()) {
             None => Diagnostic::new("`every` must be longer than zero").hint("for a single window take it out"),
             Some(0) => Diagnostic::new("`every` is longer than all of the time from `from` to `until`")
-                .hint("only whole windows are judged, and there is none"),
+                .hint("make it shorter, or take it out for a single window"),
             Some(count) if count > WINDOWS_MAX => {
                 Diagnostic::new(format!("the expectation has {count} windows; the limit is {WINDOWS_MAX}"))
                     .hint("make `every` longer")
+            }
+            // What is left over would be judged by nobody.
+            Some(count) if count * every.as_ns() < until.since(from).as_ns() => {
+                Diagnostic::new("`every` does not divide the time from `from` to `until`")
+                    .hint("the rest at the end would not be judged: choose another `every` or another `until`")
             }
             Some(_) => return Some(every),
         };

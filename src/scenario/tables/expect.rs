@@ -28,11 +28,11 @@ table! {
     variant: Name,
     /// Which figure over the replicas. Default: `"mean"`. Example: `"p99"`.
     statistic: Statistic,
-    /// Where the window begins in which the metric is measured, instead of over the whole run. For counts, rates and peaks. Default: the start of the run. Example: `"50s"`.
+    /// Where the window begins in which the metric is measured, instead of over the whole run. For counts, rates and peaks; whatever the warm-up is. Default: the start of the run. Example: `"50s"`.
     from: Duration,
     /// Where the window ends. Default: the `horizon`. Example: `"60s"`.
     until: Duration,
-    /// The width of windows side by side from `from` on, instead of a single one: the condition must hold in each. Needs `from`. Default: a single window. Example: `"1s"`.
+    /// The width of windows side by side from `from` on, instead of a single one: the condition must hold in each. Must divide the time from `from` to `until`. Needs `from`. Default: a single window. Example: `"1s"`.
     every: Duration,
     /// The figure is this. Times may be given as durations. Required, or one of `at_most`, `at_least`, `between`. Example: `27`.
     equals: Figure,

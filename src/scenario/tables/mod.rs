@@ -49,7 +49,7 @@ table! {
     replicas: Replicas,
     /// Where a run ends. Default: `"none"`, when arrivals are exhausted and no work is left. Example: `"60s"`.
     horizon: OrNone<Duration>,
-    /// What happens before this is simulated but not measured: request metrics cover the requests that begin from then on, flow metrics what happens from then on. Below the horizon. Default: `"0s"`. Example: `"10s"`.
+    /// What happens before this is simulated but not measured: request metrics cover the requests that begin from then on, flow metrics what happens from then on. Windows of expectations and the timeline are not affected. Below the horizon. Default: `"0s"`. Example: `"10s"`.
     warmup: Duration,
     /// The width of a bucket of the timeline, which all variants share. Default: `"100ms"`. Example: `"1s"`.
     bucket: Duration,

@@ -44,11 +44,12 @@ fn a_trace_is_cut_to_the_window() {
     assert_eq!(requests(2, at(10)..at(20), trace), [(at(10), 0, 0), (at(15), 1, 0), (at(15), 0, 1)]);
 }
 
-/// The points of the process are those of the stream, whatever the window: one that opens later sees the rest of them.
+/// The process begins where the profile is when the window opens, 20 requests on, and the points of the stream follow from
+/// there: what came before the window is not drawn, however much it was.
 #[test]
-fn a_window_cuts_a_poisson_process_and_does_not_move_it() {
+fn a_poisson_process_begins_with_its_window() {
     let steady = Profile::new(vec![Piece { from: Instant::ZERO, rate: 1000.0, slope: 0.0 }]);
-    let mut process = UnitPoisson::new(replica_key(42, 0), name_key("web"));
+    let mut process = UnitPoisson::new(replica_key(42, 0), name_key("web"), 20.0);
     let points: Vec<Instant> =
         (0..200).map(|_| steady.instant_of(process.next_point()).expect("the rate never ends")).collect();
     let window = at(20)..at(60);

@@ -56,8 +56,8 @@ fn a_success_in_time_puts_something_in() {
     assert!(told("1 ms: early->down fails with early->down #1: unavailable, budget"), "{story:#?}");
     assert!(told("12 ms: later->down #1 failed, wait 1 ms"), "{story:#?}");
     // Spent at 12 ms; then three deposits of a half, of which the third finds the bucket full.
-    assert_eq!(outcome.calls[0].tokens_left, Some(MICRO));
-    assert_eq!(outcome.all_calls.tokens_left, Some(MICRO));
+    assert_eq!(outcome.calls[0].tokens_left, Some(u128::from(MICRO)));
+    assert_eq!(outcome.all_calls.tokens_left, Some(u128::from(MICRO)));
     assert_eq!((outcome.all_calls.budget_refused, outcome.all_calls.first_budget_refusal), (1, Some(at(1))));
 }
 
@@ -69,7 +69,7 @@ fn a_late_success_puts_nothing_in() {
     let budget = plan.budget(2, 1.0);
     plan.client("web", 0, Link::to(db).timeout_ms(5).attempts(2, 0).budget(budget));
     let (_, outcome) = tell(&plan.0);
-    assert_eq!((outcome.all_calls.late_responses, outcome.all_calls.tokens_left), (2, Some(MICRO)));
+    assert_eq!((outcome.all_calls.late_responses, outcome.all_calls.tokens_left), (2, Some(u128::from(MICRO))));
 }
 
 /// Three clients with a token each make a retry each; with one token for all of them, the first alone does.
