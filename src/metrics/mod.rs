@@ -1,5 +1,6 @@
 //! What is measured: an [`Outcome`] holds the counts of one replica, [`catalogue`] names every metric that is read from them.
 
+mod buckets;
 pub mod catalogue;
 mod latency;
 mod level;

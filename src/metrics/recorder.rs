@@ -8,20 +8,16 @@ use std::mem;
 use std::ops::Range;
 
 use crate::failure::{ErrorKind, StopReason};
+use crate::metrics::buckets::{Buckets, next_multiple};
 use crate::metrics::level::Level;
 use crate::metrics::meter::{Meter, Reading, Totals};
 use crate::metrics::outcome::RequestFlow;
-use crate::metrics::{
-    Bucket, CallTally, End, Latency, Limit, Outcome, RequestTally, ServiceTally, Timeline, WindowOutcome,
-};
+use crate::metrics::{Bucket, CallTally, End, Latency, Limit, Outcome, RequestTally, ServiceTally, WindowOutcome};
 use crate::plan::{CallId, GroupId, Origin, Plan, ServiceId};
 use crate::time::{Instant, Span};
 
 /// The width of the windows in which peaks are counted.
 pub const PEAK_WINDOW: Span = Span::from_ms(100);
-
-/// The most buckets a series may have.
-const BUCKET_LIMIT: usize = 10_000_000;
 
 /// The running counts of one replica.
 #[derive(Debug)]
@@ -42,13 +38,9 @@ pub struct Recorder<'p> {
     /// Meters that run: that of the whole run (without a position), and windows.
     open: Vec<(Option<usize>, Meter)>,
     windows: Vec<Option<WindowOutcome>>,
-    timeline: Timeline,
-    /// Sums of every series at the start of the bucket, in the order of [`Recorder::sums`].
-    bucket_start: Vec<Bucket>,
-    bucket_end: Instant,
+    buckets: Buckets,
     /// The next instant at which anything must be closed.
     border: Instant,
-    overfull: bool,
 }
 
 /// The requests of a group.
@@ -94,19 +86,9 @@ impl<'p> Recorder<'p> {
             waiting,
             open: Vec::new(),
             windows: vec![None; plan.windows.len()],
-            timeline: Timeline {
-                bucket: plan.bucket,
-                scenario: Vec::new(),
-                groups: vec![Vec::new(); plan.groups.len()],
-                calls: vec![Vec::new(); plan.calls.len()],
-                services: vec![Vec::new(); plan.services.len()],
-            },
-            bucket_start: Vec::new(),
-            bucket_end: Instant::ZERO + plan.bucket,
+            buckets: Buckets::new(plan),
             border: Instant::ZERO,
-            overfull: false,
         };
-        recorder.bucket_start = recorder.sums(Instant::ZERO);
         recorder.pass_marks(Instant::ZERO);
         recorder.set_border();
         recorder
@@ -122,7 +104,7 @@ impl<'p> Recorder<'p> {
 
     /// Whether the timeline has outgrown its limit.
     pub fn is_overfull(&self) -> bool {
-        self.overfull
+        self.buckets.is_overfull()
     }
 
     /// A request began.
@@ -254,17 +236,18 @@ impl<'p> Recorder<'p> {
             self.pass_marks(mark);
         }
         self.close_peaks(now);
-        if now >= self.bucket_end {
-            self.close_bucket(self.bucket_end);
-            self.fill_gap(now);
-            self.bucket_end = next_multiple(now, self.plan.bucket);
+        let end = self.buckets.end();
+        if now >= end {
+            self.close_bucket(end);
+            let sums = self.buckets.start_after_gap(now).map(|at| self.sums(at));
+            self.buckets.begin(now, sums);
         }
         self.set_border();
     }
 
     fn set_border(&mut self) {
         let mark = self.marks.get(self.next_mark).copied().unwrap_or(Instant::LIMIT);
-        self.border = self.peak_end.min(self.bucket_end).min(mark);
+        self.border = self.peak_end.min(self.buckets.end()).min(mark);
     }
 
     /// Closes the current 100 ms if they have ended by `now`.
@@ -339,39 +322,8 @@ impl<'p> Recorder<'p> {
 
     /// Closes the current bucket at `at`, its end or that of the run.
     fn close_bucket(&mut self, at: Instant) {
-        let index = (self.bucket_end.as_ns() - 1) / self.plan.bucket.as_ns();
-        let totals = self.sums(at);
-        let series = all_series(&mut self.timeline);
-        for ((series, total), before) in series.zip(&totals).zip(&self.bucket_start) {
-            let bucket = difference(index, total, before);
-            if !bucket.is_idle() {
-                series.push(bucket);
-                self.overfull |= series.len() > BUCKET_LIMIT;
-            }
-        }
-        self.bucket_start = totals;
-    }
-
-    /// Whole buckets between the one just closed and the one that holds `now`: nothing happened, but levels lasted.
-    fn fill_gap(&mut self, now: Instant) {
-        let width = self.plan.bucket.as_ns();
-        let (first, current) = (self.bucket_end.as_ns() / width, now.as_ns() / width);
-        if first == current {
-            return;
-        }
-        let before = std::mem::take(&mut self.bucket_start);
-        self.bucket_start = self.sums(Instant::from_ns(current * width));
-        for ((series, total), before) in all_series(&mut self.timeline).zip(&self.bucket_start).zip(&before) {
-            let in_flight_ns = (total.in_flight_ns - before.in_flight_ns) / u128::from(current - first);
-            if in_flight_ns == 0 {
-                continue;
-            }
-            if series.len() as u64 + (current - first) > BUCKET_LIMIT as u64 {
-                self.overfull = true;
-                continue;
-            }
-            series.extend((first..current).map(|index| Bucket { index, in_flight_ns, ..Bucket::default() }));
-        }
+        let sums = self.sums(at);
+        self.buckets.close(sums);
     }
 
     /// The sums of every series at `now`: scenario, groups, calls, services.
@@ -449,7 +401,7 @@ impl<'p> Recorder<'p> {
             replica,
             warmup: self.plan.warmup,
             end,
-            ended: if self.overfull { End::Limit(Limit::Buckets) } else { ended },
+            ended: if self.buckets.is_overfull() { End::Limit(Limit::Buckets) } else { ended },
             events,
             all_requests: RequestTally::sum(&groups),
             groups,
@@ -457,7 +409,7 @@ impl<'p> Recorder<'p> {
             services,
             all_calls,
             windows: self.windows.into_iter().map(|window| window.expect("every window has been ended")).collect(),
-            timeline: self.timeline,
+            timeline: self.buckets.into_timeline(),
         }
     }
 }
@@ -494,29 +446,4 @@ pub struct RunEnd {
 
 fn tallies<T>(records: &[(T, Level)]) -> impl Iterator<Item = &T> {
     records.iter().map(|(tally, _)| tally)
-}
-
-/// The series in the order of [`Recorder::sums`].
-fn all_series(timeline: &mut Timeline) -> impl Iterator<Item = &mut Vec<Bucket>> {
-    std::iter::once(&mut timeline.scenario)
-        .chain(&mut timeline.groups)
-        .chain(&mut timeline.calls)
-        .chain(&mut timeline.services)
-}
-
-fn difference(index: u64, total: &Bucket, before: &Bucket) -> Bucket {
-    Bucket {
-        index,
-        attempts: total.attempts - before.attempts,
-        retries: total.retries - before.retries,
-        succeeded: total.succeeded - before.succeeded,
-        failed: total.failed - before.failed,
-        timeouts: total.timeouts - before.timeouts,
-        in_flight_ns: total.in_flight_ns - before.in_flight_ns,
-    }
-}
-
-/// The first multiple of `width` after `now`.
-fn next_multiple(now: Instant, width: Span) -> Instant {
-    Instant::from_ns((now.as_ns() / width.as_ns() + 1) * width.as_ns())
 }

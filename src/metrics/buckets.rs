@@ -1,0 +1,115 @@
+//! The timeline while it is being written: what each bucket adds to the running sums of every series.
+
+use crate::metrics::{Bucket, Timeline};
+use crate::plan::Plan;
+use crate::time::{Instant, Span};
+
+/// The most buckets a series may have.
+const BUCKET_LIMIT: usize = 10_000_000;
+
+/// Closed buckets, and the current one.
+#[derive(Debug)]
+pub(super) struct Buckets {
+    timeline: Timeline,
+    /// The sums of every series at the start of the current bucket, or at the end of the one just closed: scenario, groups,
+    /// calls, services.
+    start: Vec<Bucket>,
+    end: Instant,
+    overfull: bool,
+}
+
+impl Buckets {
+    /// The first bucket, before anything has happened.
+    pub fn new(plan: &Plan) -> Self {
+        let timeline = Timeline {
+            bucket: plan.bucket,
+            scenario: Vec::new(),
+            groups: vec![Vec::new(); plan.groups.len()],
+            calls: vec![Vec::new(); plan.calls.len()],
+            services: vec![Vec::new(); plan.services.len()],
+        };
+        let series = 1 + plan.groups.len() + plan.calls.len() + plan.services.len();
+        Self { timeline, start: vec![Bucket::default(); series], end: Instant::ZERO + plan.bucket, overfull: false }
+    }
+
+    /// Where the current bucket ends.
+    pub fn end(&self) -> Instant {
+        self.end
+    }
+
+    /// Whether a series has outgrown its limit.
+    pub fn is_overfull(&self) -> bool {
+        self.overfull
+    }
+
+    /// Closes the current bucket, at its end or that of the run, with the sums of then.
+    pub fn close(&mut self, sums: Vec<Bucket>) {
+        let index = (self.end.as_ns() - 1) / self.timeline.bucket.as_ns();
+        for ((series, sum), before) in all_series(&mut self.timeline).zip(&sums).zip(&self.start) {
+            let bucket = difference(index, sum, before);
+            if !bucket.is_idle() {
+                series.push(bucket);
+                self.overfull |= series.len() > BUCKET_LIMIT;
+            }
+        }
+        self.start = sums;
+    }
+
+    /// The start of the bucket that holds `now`, if there are whole buckets between it and the current one.
+    pub fn start_after_gap(&self, now: Instant) -> Option<Instant> {
+        let width = self.timeline.bucket.as_ns();
+        let start = Instant::from_ns(now.as_ns() / width * width);
+        (start > self.end).then_some(start)
+    }
+
+    /// Begins the bucket that holds `now`, after the current one has been closed. In whole buckets between the two nothing
+    /// has happened, but levels have lasted: `sums` are those at the start that [`Buckets::start_after_gap`] gave.
+    pub fn begin(&mut self, now: Instant, sums: Option<Vec<Bucket>>) {
+        let width = self.timeline.bucket.as_ns();
+        let (first, current) = (self.end.as_ns() / width, now.as_ns() / width);
+        self.end = next_multiple(now, self.timeline.bucket);
+        let Some(sums) = sums else { return };
+        for ((series, sum), before) in all_series(&mut self.timeline).zip(&sums).zip(&self.start) {
+            let in_flight_ns = (sum.in_flight_ns - before.in_flight_ns) / u128::from(current - first);
+            if in_flight_ns == 0 {
+                continue;
+            }
+            if series.len() as u64 + (current - first) > BUCKET_LIMIT as u64 {
+                self.overfull = true;
+                continue;
+            }
+            series.extend((first..current).map(|index| Bucket { index, in_flight_ns, ..Bucket::default() }));
+        }
+        self.start = sums;
+    }
+
+    /// All buckets.
+    pub fn into_timeline(self) -> Timeline {
+        self.timeline
+    }
+}
+
+/// The series in the order of the sums.
+fn all_series(timeline: &mut Timeline) -> impl Iterator<Item = &mut Vec<Bucket>> {
+    std::iter::once(&mut timeline.scenario)
+        .chain(&mut timeline.groups)
+        .chain(&mut timeline.calls)
+        .chain(&mut timeline.services)
+}
+
+fn difference(index: u64, sum: &Bucket, before: &Bucket) -> Bucket {
+    Bucket {
+        index,
+        attempts: sum.attempts - before.attempts,
+        retries: sum.retries - before.retries,
+        succeeded: sum.succeeded - before.succeeded,
+        failed: sum.failed - before.failed,
+        timeouts: sum.timeouts - before.timeouts,
+        in_flight_ns: sum.in_flight_ns - before.in_flight_ns,
+    }
+}
+
+/// The first multiple of `width` after `now`.
+pub(super) fn next_multiple(now: Instant, width: Span) -> Instant {
+    Instant::from_ns((now.as_ns() / width.as_ns() + 1) * width.as_ns())
+}
