@@ -1,4 +1,5 @@
-//! How the highest retry peak is distributed over the replicas: a histogram per variant, all on one axis.
+//! How the peak of a replica is distributed over the replicas: a histogram per variant, all on one axis. It is that of the
+//! retries, or that of all attempts where nobody retries.
 
 use plotters::style::RGBColor;
 
@@ -11,7 +12,28 @@ use crate::experiment::{Stat, Summary, VariantSummary};
 use crate::metrics::catalogue::{self, ScopeKind};
 use crate::report::number::{self, Style};
 
-const METRIC: &str = "retry_peak";
+/// Which peak is shown.
+#[derive(Clone, Copy)]
+struct Peak {
+    metric: &'static str,
+    title: &'static str,
+    axis: &'static str,
+    logarithmic_axis: &'static str,
+}
+
+const OF_RETRIES: Peak = Peak {
+    metric: "retry_peak",
+    title: "distribution of the retry peak",
+    axis: "most retries within 100 ms",
+    logarithmic_axis: "most retries within 100 ms (logarithmic)",
+};
+
+const OF_ATTEMPTS: Peak = Peak {
+    metric: "attempt_peak",
+    title: "distribution of the peak (nobody retries)",
+    axis: "most attempts within 100 ms",
+    logarithmic_axis: "most attempts within 100 ms (logarithmic)",
+};
 /// The histograms share about so many rows of pixels.
 const HISTOGRAMS_HEIGHT: i32 = 420;
 /// Rows above each histogram for its heading.
@@ -27,15 +49,19 @@ const NAME_GAP: i32 = 16;
 /// Where variants differ by more than this factor, a linear axis would put the lower ones into one bar.
 const LINEAR_MAX: f64 = 10.0;
 
-/// `peaks.png`: in how many replicas the most retries within 100 ms were how many.
+/// `peaks.png`: in how many replicas the most retries (attempts, where nobody retries) within 100 ms were how many.
 pub fn peaks(summary: &Summary) -> Vec<u8> {
-    let variants = variants(summary);
+    let somebody_retries = |variant: &VariantSummary| {
+        variant.metrics.get(OF_RETRIES.metric).and_then(|stat| stat.max).is_some_and(|peak| peak > 0.0)
+    };
+    let peak = if head::shown(summary).iter().any(somebody_retries) { OF_RETRIES } else { OF_ATTEMPTS };
+    let variants = variants(summary, peak);
     let mut remark = head::explained(variants.iter().map(|variant| variant.figures.as_str()));
     if summary.replicas > 1 {
         remark = ", bar height: number of replicas".to_owned() + &remark;
     }
-    let head = Head::showing(Shows::Each, summary, "distribution of the retry peak", &remark, Vec::new());
-    let chart = Histograms::of(variants, differ_widely(head::shown(summary)), head.height());
+    let head = Head::showing(Shows::Each, summary, peak.title, &remark, Vec::new());
+    let chart = Histograms::of(variants, peak, differ_widely(head::shown(summary), peak), head.height());
     canvas::png((WIDTH, (chart.bottom() + FOOT) as u32), |canvas| {
         head.draw(canvas);
         chart.draw(canvas);
@@ -58,13 +84,13 @@ struct Variant<'a> {
 }
 
 impl<'a> Histograms<'a> {
-    fn of(variants: Vec<Variant<'a>>, logarithmic: bool, top: i32) -> Self {
+    fn of(variants: Vec<Variant<'a>>, peak: Peak, logarithmic: bool, top: i32) -> Self {
         let samples: Vec<_> = variants.iter().map(|variant| variant.sample.clone()).collect();
         let pixels = (MARGIN + LABELS, WIDTH as i32 - MARGIN - RIGHT);
         let (bins, title) = if logarithmic {
-            (Bins::logarithmic(&samples, pixels), "most retries within 100 ms (logarithmic)")
+            (Bins::logarithmic(&samples, pixels), peak.logarithmic_axis)
         } else {
-            (Bins::linear(&samples, pixels), "most retries within 100 ms")
+            (Bins::linear(&samples, pixels), peak.axis)
         };
         let height = (HISTOGRAMS_HEIGHT / variants.len().max(1) as i32).clamp(60, 240);
         Self { variants, bins, title, top, height }
@@ -115,22 +141,22 @@ impl<'a> Histograms<'a> {
     }
 }
 
-fn variants(summary: &Summary) -> Vec<Variant<'_>> {
+fn variants(summary: &Summary, peak: Peak) -> Vec<Variant<'_>> {
     let shown = head::shown(summary).iter().zip(palette::VARIANTS);
     shown
         .map(|(variant, color)| Variant {
             name: &variant.name,
-            figures: figures(variant.metrics.get(METRIC), summary.replicas),
+            figures: figures(variant.metrics.get(peak.metric), summary.replicas),
             color,
-            sample: sample(variant),
+            sample: sample(variant, peak),
         })
         .collect()
 }
 
 /// The values of the replicas in which it is defined.
-fn sample(variant: &VariantSummary) -> Vec<f64> {
+fn sample(variant: &VariantSummary, peak: Peak) -> Vec<f64> {
     let columns = catalogue::columns(ScopeKind::Scenario);
-    let column = columns.iter().position(|column| column.name == METRIC).expect("a metric of the catalogue");
+    let column = columns.iter().position(|column| column.name == peak.metric).expect("a metric of the catalogue");
     variant.replicas.iter().filter_map(|row| row.values[column]).collect()
 }
 
@@ -146,9 +172,9 @@ fn figures(stat: Option<&Stat>, replicas: u32) -> String {
     }
 }
 
-/// Whether the means of variants that retry at all are far apart.
-fn differ_widely(variants: &[VariantSummary]) -> bool {
-    let means = variants.iter().filter_map(|variant| variant.metrics.get(METRIC)?.mean).filter(|mean| *mean > 0.0);
+/// Whether the means of variants that have a peak at all are far apart.
+fn differ_widely(variants: &[VariantSummary], peak: Peak) -> bool {
+    let means = variants.iter().filter_map(|variant| variant.metrics.get(peak.metric)?.mean).filter(|mean| *mean > 0.0);
     let ends = means.fold(None, |ends, mean| {
         let (min, max) = ends.unwrap_or((mean, mean));
         Some((mean.min(min), mean.max(max)))
