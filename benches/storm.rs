@@ -4,16 +4,17 @@
 //! The time per event of the engine divided by that of the heap can be compared between machines, and between runs on a
 //! busy one; the times themselves cannot.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod hold;
+
 use std::hint::black_box;
 use std::path::Path;
 
-use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use stormsim::dist::mix;
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use stormsim::plan::Plan;
 use stormsim::scenario::{Overrides, Scenario};
 use stormsim::sim::simulate;
+
+use hold::HeapHold;
 
 /// The variant `full-jitter` of the bundled scenario, with this many clients.
 fn storm(clients: u32) -> Plan {
@@ -39,31 +40,21 @@ fn storms(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Pending entries of the heap that everything is measured against.
-const PENDING: u64 = 100_000;
+/// Pending events of the heap that everything is measured against.
+const PENDING: u32 = 100_000;
 /// Hold operations per sample.
-const HOLDS: u64 = 1_000_000;
-
-/// An increment between 0 and about two seconds, in ns, uniform.
-fn increment(n: u64) -> u128 {
-    u128::from(mix(1, n) >> 33)
-}
+const HOLDS: u64 = 100_000;
 
 fn heap(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("heap");
-    group.sample_size(10).throughput(Throughput::Elements(HOLDS));
-    let full: BinaryHeap<Reverse<u128>> = (0..PENDING).map(|n| Reverse(increment(n) << 76 | u128::from(n))).collect();
+    group.throughput(Throughput::Elements(HOLDS));
     group.bench_function(BenchmarkId::new("hold", PENDING), |bencher| {
-        bencher.iter_batched_ref(
-            || full.clone(),
-            |heap| {
-                for n in PENDING..PENDING + HOLDS {
-                    let Reverse(entry) = heap.pop().expect("it never runs empty");
-                    heap.push(Reverse(((entry >> 76) + increment(n)) << 76 | u128::from(n)));
-                }
-            },
-            BatchSize::LargeInput,
-        );
+        let mut heap = HeapHold::new(PENDING);
+        bencher.iter(|| {
+            for _ in 0..HOLDS {
+                black_box(heap.hold());
+            }
+        });
     });
     group.finish();
 }
