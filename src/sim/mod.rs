@@ -51,8 +51,8 @@
 //!   this attempt.
 //! - **Wake**: the wait is over and the next attempt starts. (At the call's end at the latest: then it is sent with no time
 //!   left, unless the policy's `min_attempt` forbids such a wait.)
-//! - *A call ends*: the timer of its end is disarmed. If it failed and has a `fallback`, that call begins in its place, made by the same work as the same
-//!   copy. Otherwise whoever made it goes on.
+//! - *A call ends*: the timer of its end is disarmed. If it failed and has a `fallback`, that call begins in its place,
+//!   made by the same work as the same copy. Otherwise whoever made it goes on.
 //!
 //! ## The calls of a service
 //!
