@@ -248,8 +248,8 @@ fn a_plan_that_cannot_end_is_refused() {
     assert!(stderr(&output).contains("horizon"), "{}", stderr(&output));
 }
 
-/// A run of a million replicas is interrupted after it has begun: its folder is made before the simulation, and Ctrl-C is
-/// taken over before that. What has finished by then (nothing, on a slow machine) is written and marked.
+/// A run of a million replicas is interrupted after it has begun: its folder is made before the simulation, and Ctrl-C
+/// is taken over before that. What has finished by then (nothing, on a slow machine) is written and marked.
 #[test]
 #[cfg(unix)]
 fn an_interrupted_run_keeps_what_is_finished() {
@@ -313,8 +313,8 @@ fn test_of_nothing_is_an_error() {
     }
 }
 
-/// Whoever reads the output leaves at once: the other file is simulated and written all the same, and the code says what
-/// came of the expectations.
+/// Whoever reads the output leaves at once: the other file is simulated and written all the same, and the code says
+/// what came of the expectations.
 #[test]
 #[cfg(unix)]
 fn a_closed_pipe_ends_the_text_and_not_the_work() {

@@ -87,9 +87,9 @@ fn retries_follow_the_density_of_full_jitter() {
     assert!((integral(1.0) - integral(0.9) - 0.1534).abs() < 0.00005, "{}", integral(1.0) - integral(0.9));
 }
 
-/// One operation at a time, as the scenario has them by the thousand: 3 attempts leave 8 of 10 tokens, 4 leave 7, so that no
-/// retry was charged that was not sent. A fourth has the probability 0.2604 %; of 50,000 operations 130.2 make it, with a
-/// standard deviation of 11.4, and 46 is four of those.
+/// One operation at a time, as the scenario has them by the thousand: 3 attempts leave 8 of 10 tokens, 4 leave 7, so
+/// that no retry was charged that was not sent. A fourth has the probability 0.2604 %; of 50,000 operations 130.2 make
+/// it, with a standard deviation of 11.4, and 46 is four of those.
 #[test]
 fn an_operation_makes_three_calls_or_four_and_never_outlives_its_deadline() {
     const OPERATIONS: u32 = 50_000;
@@ -108,8 +108,8 @@ fn an_operation_makes_three_calls_or_four_and_never_outlives_its_deadline() {
     assert!(of_four.abs_diff(130) <= 46, "{of_four} of {OPERATIONS} made four calls");
 }
 
-/// The balance of the bucket of `first-refusal.toml` in tenths of a token, as probabilities, from request to request: the
-/// chance that none was refused by the n-th. No part of stormsim is used.
+/// The balance of the bucket of `first-refusal.toml` in tenths of a token, as probabilities, from request to request:
+/// the chance that none was refused by the n-th. No part of stormsim is used.
 fn never_refused(max_attempts: u32, requests: usize) -> Vec<f64> {
     let mut balances = [0.0; 101];
     balances[100] = 1.0;
@@ -163,8 +163,8 @@ fn the_first_refusal_has_the_exact_distribution() {
     }
 }
 
-/// The offset of a timer is drawn once and the period is 600 whole buckets: what happens in a bucket happens again in each
-/// later minute, exactly. One replica, because a mean of several could agree by their number.
+/// The offset of a timer is drawn once and the period is 600 whole buckets: what happens in a bucket happens again in
+/// each later minute, exactly. One replica, because a mean of several could agree by their number.
 #[test]
 fn timers_with_an_offset_of_their_own_repeat_every_minute() {
     for name in ["whole-seconds", "any-moment"] {

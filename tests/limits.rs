@@ -37,8 +37,8 @@ fn assert_adds_up(outcome: &Outcome) {
     }
 }
 
-/// Three waits of 30 days do not fit into 52: the second retry never comes. A fault begins in between: its transition is
-/// no event of the system, and the levels of the timeline must not be carried on to it and back.
+/// Three waits of 30 days do not fit into 52: the second retry never comes. A fault begins in between: its transition
+/// is no event of the system, and the levels of the timeline must not be carried on to it and back.
 #[test]
 fn virtual_time_ends_after_52_days() {
     let text = refused("max_retries = 3\nbackoff = { fixed = \"30d\" }", "bucket = \"1d\"")
@@ -55,8 +55,8 @@ fn virtual_time_ends_after_52_days() {
     assert_eq!(open[30..], [0]);
 }
 
-/// Retries without a wait and without a limit: one attempt is three events (it arrives, is answered, and its wait of zero is
-/// over), so that 9,000 events at one instant are about 3,000 attempts.
+/// Retries without a wait and without a limit: one attempt is three events (it arrives, is answered, and its wait of
+/// zero is over), so that 9,000 events at one instant are about 3,000 attempts.
 #[test]
 fn an_instant_does_not_last_for_ever() {
     let plan = plan(&refused("max_retries = \"unlimited\"", "horizon = \"1s\""));

@@ -53,13 +53,13 @@ proptest! {
         books.balance_tokens(&outcome)?;
     }
 
-    /// Two plans in one, neither of which knows of the other: each must go as if it were alone, note by note and count by
-    /// count. A draw that depends on an id, on the number of draws before it or on what else there is would show.
+    /// Two plans in one, neither of which knows of the other: each must go as if it were alone, note by note and count
+    /// by count. A draw that depends on an id, on the number of draws before it or on what else there is would show.
     #[test]
     fn what_is_unrelated_changes_nothing(one in random_plan(), other in random_plan(), seed: u64) {
         let (one, other) = (one.plan(), renamed(other.plan()));
-        // What a plan has only one of is the same for both. The wider bucket: one plan may run for nanoseconds and the other
-        // for days.
+        // What a plan has only one of is the same for both. The wider bucket: one plan may run for nanoseconds and the
+        // other for days.
         let (horizon, bucket) = (one.horizon, one.bucket.max(other.bucket));
         let common = |plan| Plan { warmup: Instant::ZERO, windows: Vec::new(), horizon, bucket, ..plan };
         let (alone, neighbour) = (common(one), common(other));
@@ -75,8 +75,8 @@ proptest! {
     }
 }
 
-/// Something of everything whose sums could depend on the order in which replicas end: means, percentiles over replicas,
-/// histograms, a timeline, windows.
+/// Something of everything whose sums could depend on the order in which replicas end: means, percentiles over
+/// replicas, histograms, a timeline, windows.
 const SCENARIO: &str = r#"
 version = 1
 name = "threads"
@@ -120,7 +120,8 @@ every = "200ms"
 at_least = 0
 "#;
 
-/// All that an experiment says, run by so many threads. Floating-point numbers are printed such that different ones differ.
+/// All that an experiment says, run by so many threads. Floating-point numbers are printed such that different ones
+/// differ.
 fn all_it_says(scenario: &Scenario, threads: usize) -> String {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
     let summary = pool.install(|| Experiment::new(scenario).run(|| ()));

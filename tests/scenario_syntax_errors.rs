@@ -1,5 +1,5 @@
-//! What a text that is no TOML is answered with, word for word: TOML is not what the reader of these messages knows best.
-//! The snapshots pin the words of the parser too, by which the way out is found.
+//! What a text that is no TOML is answered with, word for word: TOML is not what the reader of these messages knows
+//! best. The snapshots pin the words of the parser too, by which the way out is found.
 
 use std::path::Path;
 

@@ -47,9 +47,9 @@ fn the_worst_window_is_shown() {
     assert_eq!((verdict.passed, verdict.from, verdict.until, verdict.windows), (false, Some(2.0), Some(3.0), 4));
 }
 
-/// One of two equal copies is enough, and half of the copies are degraded: so are half of the requests, whatever the slower
-/// copy does while a sibling is still awaited. (Counting the slower copy too would give three quarters.) Over 4,000 requests
-/// the share has a standard deviation of 0.008.
+/// One of two equal copies is enough, and half of the copies are degraded: so are half of the requests, whatever the
+/// slower copy does while a sibling is still awaited. (Counting the slower copy too would give three quarters.) Over
+/// 4,000 requests the share has a standard deviation of 0.008.
 #[test]
 fn a_copy_that_comes_after_enough_others_degrades_nothing() {
     let summary = run("[clients.c]\ncount = 4000\narrivals = { burst = {} }\ncalls.page = {}\n\

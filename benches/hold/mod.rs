@@ -1,7 +1,7 @@
 //! The hold model on a plain binary heap of packed integers: what every benchmark is measured against.
 //!
-//! Take the first event, schedule one more, N pending all the time. The delays are exponential with a mean of one second:
-//! with N pending, events are 1/N seconds apart.
+//! Take the first event, schedule one more, N pending all the time. The delays are exponential with a mean of one
+//! second: with N pending, events are 1/N seconds apart.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -83,7 +83,8 @@ pub struct Settings {
     /// Threads [default: one per processor]. The results do not depend on it.
     #[arg(short, long, value_name = "N")]
     pub jobs: Option<NonZeroUsize>,
-    /// Override a setting in every variant: PATH=VALUE, such as retries.patient.max_retries=2. VALUE is TOML, else a string.
+    /// Override a setting in every variant: PATH=VALUE, such as retries.patient.max_retries=2. VALUE is TOML, else a
+    /// string.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// Run only this variant.

@@ -93,7 +93,8 @@ pub const fn replica_key(seed: u64, replica: u32) -> u64 {
     mix(seed, replica as u64)
 }
 
-/// The key of a logical call that work with the key `caller` makes. `copy` numbers the parallel copies of a call from 0.
+/// The key of a logical call that work with the key `caller` makes. `copy` numbers the parallel copies of a call from
+/// 0.
 #[must_use]
 pub const fn call_key(caller: u64, call: u64, copy: u32) -> u64 {
     mix(mix(caller, call), copy as u64)

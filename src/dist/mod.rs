@@ -1,8 +1,9 @@
 //! Distributions of durations, sampled by key.
 //!
 //! A distribution scales a standard variate that the key alone decides, so that two variants that differ in a
-//! mean meet the same luck. All are sampled by inversion, with the logarithms and exponentials of `libm`: the same bits on
-//! every platform. (Samplers of other crates may use those of the system, depending on features that any dependency can turn on.)
+//! mean meet the same luck. All are sampled by inversion, with the logarithms and exponentials of `libm`: the same bits
+//! on every platform. (Samplers of other crates may use those of the system, depending on features that any dependency
+//! can turn on.)
 
 mod keys;
 mod normal;
@@ -65,7 +66,8 @@ impl Dist {
     /// Zero, always.
     pub const ZERO: Self = Self::Constant(Span::ZERO);
 
-    /// The lognormal distribution with this median and 99th percentile; `p99` is not below `median`, which is above zero.
+    /// The lognormal distribution with this median and 99th percentile; `p99` is not below `median`, which is above
+    /// zero.
     pub fn lognormal(median: Span, p99: Span) -> Self {
         Self::Lognormal { median, sigma: libm::log(p99.as_ns() as f64 / median.as_ns() as f64) / NORMAL_P99 }
     }

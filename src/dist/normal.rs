@@ -3,11 +3,11 @@
 /// Coefficients of the three rational approximations, from the constant term up.
 type Polynomial = [f64; 8];
 
-/// The number that a standard normal variate does not exceed with the probability `p`, in (0, 1): algorithm AS 241, PPND16
-/// (Wichura, Applied Statistics 37, 1988), with a relative error of about 1e-16.
+/// The number that a standard normal variate does not exceed with the probability `p`, in (0, 1): algorithm AS 241,
+/// PPND16 (Wichura, Applied Statistics 37, 1988), with a relative error of about 1e-16.
 ///
-/// Written out here because samples must be the same bits on every platform: this needs only arithmetic, a square root and
-/// the logarithm of `libm`.
+/// Written out here because samples must be the same bits on every platform: this needs only arithmetic, a square root
+/// and the logarithm of `libm`.
 pub(super) fn quantile(p: f64) -> f64 {
     let q = p - 0.5;
     if q.abs() <= 0.425 {
@@ -94,7 +94,8 @@ const FAR_DENOMINATOR: Polynomial = [
 mod tests {
     use super::*;
 
-    /// Values of another implementation (Python's `statistics.NormalDist().inv_cdf`), in all three ranges and on both sides.
+    /// Values of another implementation (Python's `statistics.NormalDist().inv_cdf`), in all three ranges and on both
+    /// sides.
     #[test]
     fn known_quantiles() {
         for (p, known) in KNOWN {

@@ -15,8 +15,8 @@ fn stream(replica_key: u64, component_key: u64, purpose: Purpose) -> ChaCha8Rng 
     ChaCha8Rng::from_seed(seed)
 }
 
-/// A Poisson process of rate 1: ascending numbers whose gaps are exponential with the mean 1. Scaled by a rate, or bent by
-/// a profile, it gives arrivals; two rates see the same process.
+/// A Poisson process of rate 1: ascending numbers whose gaps are exponential with the mean 1. Scaled by a rate, or bent
+/// by a profile, it gives arrivals; two rates see the same process.
 #[derive(Clone, Debug)]
 pub struct UnitPoisson {
     rng: ChaCha8Rng,
@@ -24,8 +24,8 @@ pub struct UnitPoisson {
 }
 
 impl UnitPoisson {
-    /// The process of a client group in a replica, from the point `start` on. It has no memory: nothing before that needs
-    /// to be drawn.
+    /// The process of a client group in a replica, from the point `start` on. It has no memory: nothing before that
+    /// needs to be drawn.
     pub fn new(replica_key: u64, group_key: u64, start: f64) -> Self {
         Self { rng: stream(replica_key, group_key, Purpose::Arrivals), last: start }
     }

@@ -212,8 +212,8 @@ pub struct Verdict {
 }
 
 impl Expectation {
-    /// Judges a figure over `replicas` replicas, measured in a window or in the whole run. A metric that is undefined in any of
-    /// them fails; so does one without replicas.
+    /// Judges a figure over `replicas` replicas, measured in a window or in the whole run. A metric that is undefined
+    /// in any of them fails; so does one without replicas.
     pub fn judge(&self, variant: &str, window: Option<&Window>, stat: &Stat, replicas: u32) -> Verdict {
         let defined = stat.n == replicas;
         let actual = self.statistic.of(stat).filter(|_| defined);

@@ -58,8 +58,9 @@ impl<'a> Judge<'a> {
         self.rows.iter().map(values).collect()
     }
 
-    /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is furthest
-    /// from what was expected, so that one which fails is shown if there is one. `windowed` has a row per judged replica.
+    /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is
+    /// furthest from what was expected, so that one which fails is shown if there is one. `windowed` has a row per
+    /// judged replica.
     pub fn verdict<'w>(
         &self,
         row: usize,

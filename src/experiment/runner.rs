@@ -70,8 +70,8 @@ impl<'a> Experiment<'a> {
         self.run_until(&AtomicBool::new(false), progress)
     }
 
-    /// Runs it until `stop` is set, if it ever is: replicas that have not finished then are left out, and the summary is
-    /// marked as partial.
+    /// Runs it until `stop` is set, if it ever is: replicas that have not finished then are left out, and the summary
+    /// is marked as partial.
     pub fn run_until(&self, stop: &AtomicBool, progress: impl Fn() + Sync) -> Summary {
         let Scenario { seed, replicas, .. } = *self.scenario;
         let variants = self.scenario.variants();

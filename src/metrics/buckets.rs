@@ -11,8 +11,8 @@ const BUCKET_LIMIT: usize = 10_000_000;
 #[derive(Debug)]
 pub(super) struct Buckets {
     timeline: Timeline,
-    /// The sums of every series at the start of the current bucket, or at the end of the one just closed: scenario, groups,
-    /// calls, services.
+    /// The sums of every series at the start of the current bucket, or at the end of the one just closed: scenario,
+    /// groups, calls, services.
     start: Vec<Bucket>,
     end: Instant,
     overfull: bool,
@@ -62,8 +62,9 @@ impl Buckets {
         (start > self.end).then_some(start)
     }
 
-    /// Begins the bucket that holds `now`, after the current one has been closed. In whole buckets between the two nothing
-    /// has happened, but levels have lasted: `sums` are those at the start that [`Buckets::start_after_gap`] gave.
+    /// Begins the bucket that holds `now`, after the current one has been closed. In whole buckets between the two
+    /// nothing has happened, but levels have lasted: `sums` are those at the start that [`Buckets::start_after_gap`]
+    /// gave.
     pub fn begin(&mut self, now: Instant, sums: Option<Vec<Bucket>>) {
         let width = self.timeline.bucket.as_ns();
         let (first, current) = (self.end.as_ns() / width, now.as_ns() / width);

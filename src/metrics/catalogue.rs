@@ -359,8 +359,8 @@ mod tests {
         }
     }
 
-    /// Latencies belong to requests that may begin in one window and end in another; the others are instants and what is
-    /// left at the end.
+    /// Latencies belong to requests that may begin in one window and end in another; the others are instants and what
+    /// is left at the end.
     #[test]
     fn what_is_about_a_run_as_a_whole_has_no_window() {
         let whole = |kind| columns(kind).into_iter().filter(|column| !column.window).map(|column| column.name);

@@ -1,8 +1,8 @@
 //! A stretch of the run that is measured: from the warm-up to the end, or a window of an expectation.
 //!
 //! The recorder's totals only grow. A meter remembers them as they were at its start and subtracts at its end. What is
-//! not a difference of totals (peaks, maxima, first times) is handed to every open meter at the borders of 100 ms and at the
-//! marks, the instants at which meters start and end.
+//! not a difference of totals (peaks, maxima, first times) is handed to every open meter at the borders of 100 ms and
+//! at the marks, the instants at which meters start and end.
 
 use crate::metrics::outcome::{CallTally, RequestFlow, RequestTally, ServiceTally, WindowOutcome};
 use crate::plan::Plan;
@@ -23,8 +23,8 @@ pub(super) struct Meter {
     pub until: Instant,
     /// Totals at its start.
     start: Totals,
-    /// Attempts and retries of each call, and arrivals of each service, at the start of the current 100 ms or of the meter,
-    /// whichever is later.
+    /// Attempts and retries of each call, and arrivals of each service, at the start of the current 100 ms or of the
+    /// meter, whichever is later.
     window_calls: Vec<(u64, u64)>,
     window_services: Vec<u64>,
     /// What is no difference: peaks, maxima, first times. Its other fields stay zero.

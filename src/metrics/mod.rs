@@ -1,4 +1,5 @@
-//! What is measured: an [`Outcome`] holds the counts of one replica, [`catalogue`] names every metric that is read from them.
+//! What is measured: an [`Outcome`] holds the counts of one replica, [`catalogue`] names every metric that is read from
+//! them.
 
 mod buckets;
 pub mod catalogue;

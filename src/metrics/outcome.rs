@@ -132,7 +132,8 @@ pub struct RequestTally {
     pub succeeded: u64,
     /// Ended well at the first attempt of the client's own call.
     pub succeeded_first_try: u64,
-    /// Failed, by the error of the client's own call; the position is that of the kind in [`ErrorKind::ALL`](crate::failure::ErrorKind::ALL).
+    /// Failed, by the error of the client's own call; the position is that of the kind in
+    /// [`ErrorKind::ALL`](crate::failure::ErrorKind::ALL).
     pub failed_by: [u64; ERROR_KINDS],
     /// Failed, by the reason for which the client's own call was not tried again.
     pub stopped_by: [u64; STOP_REASONS],

@@ -1,7 +1,8 @@
 //! Counts what happens while a replica runs.
 //!
-//! The hot path only adds to running totals. At the borders of 100 ms and of the buckets of the timeline, and at the marks
-//! (the instants at which the warm-up ends and at which windows start and end), totals are compared with what they were.
+//! The hot path only adds to running totals. At the borders of 100 ms and of the buckets of the timeline, and at the
+//! marks (the instants at which the warm-up ends and at which windows start and end), totals are compared with what
+//! they were.
 
 use std::cmp::Reverse;
 use std::mem;
@@ -48,7 +49,8 @@ pub struct Recorder<'p> {
 struct GroupRecord {
     flow: RequestFlow,
     open: Level,
-    /// The ends of those that began before the end of the warm-up and ended after it: in the flow, but not to be reported.
+    /// The ends of those that began before the end of the warm-up and ended after it: in the flow, but not to be
+    /// reported.
     stragglers: RequestFlow,
     latency: Latency,
     give_up_max: Option<Span>,
@@ -357,8 +359,8 @@ impl<'p> Recorder<'p> {
         totals
     }
 
-    /// Closes what is open and hands the counts over. `end` is not before the last instant told; `tokens_left` are those
-    /// in the budgets of each call and of all together.
+    /// Closes what is open and hands the counts over. `end` is not before the last instant told; `tokens_left` are
+    /// those in the budgets of each call and of all together.
     pub fn finish(mut self, run: RunEnd, tokens_left: Vec<Option<u128>>, all_tokens_left: Option<u128>) -> Outcome {
         let RunEnd { replica, end, ended, events } = run;
         self.advance(end);

@@ -84,7 +84,8 @@ pub struct Plan {
     pub budgets: Vec<BudgetPool>,
     /// Faults.
     pub faults: Vec<Fault>,
-    /// The steps of all services' own work, see [`Service::steps`]: each is the range of `step_calls` that run in parallel.
+    /// The steps of all services' own work, see [`Service::steps`]: each is the range of `step_calls` that run in
+    /// parallel.
     pub steps: Vec<Range<u32>>,
     /// The calls of the steps.
     pub step_calls: Vec<CallId>,
@@ -120,8 +121,8 @@ pub struct Group {
     pub from: Instant,
     /// ... nor at this one or later.
     pub until: Instant,
-    /// The calls one of which each request makes, with cumulative weights in units of 2^-64 (the last one is `u64::MAX`):
-    /// a request takes the first call whose bound is not below its draw.
+    /// The calls one of which each request makes, with cumulative weights in units of 2^-64 (the last one is
+    /// `u64::MAX`): a request takes the first call whose bound is not below its draw.
     pub choices: Vec<(u64, CallId)>,
 }
 
@@ -187,8 +188,8 @@ pub struct Call {
     pub target: ServiceId,
     /// The step of its origin in which it runs, from 0; 0 for a client's call.
     pub step: u32,
-    /// How many copies run in parallel; at least 1. A client's call is one copy, certain, required and without fallback:
-    /// a request makes one call.
+    /// How many copies run in parallel; at least 1. A client's call is one copy, certain, required and without
+    /// fallback: a request makes one call.
     pub copies: u32,
     /// How many of them must succeed; from 1 to `copies`.
     pub required: u32,
@@ -200,7 +201,8 @@ pub struct Call {
     pub fallback: Option<CallId>,
     /// Time on the way, once for the request and once for the answer.
     pub network: Dist,
-    /// How long the request may be on its way until the connection counts as failed; [`Span::UNLIMITED`] without a limit.
+    /// How long the request may be on its way until the connection counts as failed; [`Span::UNLIMITED`] without a
+    /// limit.
     pub connect_timeout: Timeout,
     /// What the callee is told of the caller's deadline.
     pub deadline: DeadlineRule,

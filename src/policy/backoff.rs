@@ -126,7 +126,8 @@ impl Schedule {
             Backoff::None => Span::ZERO,
             Backoff::Fixed(wait) => *wait,
             Backoff::Linear { step } => Span::from_ns(step.as_ns().saturating_mul(u64::from(retry))),
-            // In floating point, where a large power becomes infinite and is cut to the limit: no overflow at any retry.
+            // In floating point, where a large power becomes infinite and is cut to the limit: no overflow at any
+            // retry.
             Backoff::Exponential { base, factor } => {
                 let grown = base.as_ns() as f64 * libm::pow(*factor, f64::from(retry - 1));
                 // A wait that shrinks stays a wait: only a policy that says 0 gets 0.

@@ -90,8 +90,8 @@ impl Output {
     }
 
     /// Writes the files of a run and returns their paths in order. All are written whole under temporary names first
-    /// and renamed then, so that a full disk leaves the results of an earlier run as they were. Charts that are left out
-    /// are removed at last: those of an earlier run would show other figures than the files beside them.
+    /// and renamed then, so that a full disk leaves the results of an earlier run as they were. Charts that are left
+    /// out are removed at last: those of an earlier run would show other figures than the files beside them.
     ///
     /// # Errors
     ///

@@ -11,8 +11,8 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
     json
 }
 
-/// What `--format json` prints: the summary of one scenario as it is; of `several` an array, even if an interruption has
-/// left only one.
+/// What `--format json` prints: the summary of one scenario as it is; of `several` an array, even if an interruption
+/// has left only one.
 pub fn summaries(summaries: &[Summary], several: bool) -> String {
     let json = match summaries {
         [one] if !several => serde_json::to_string_pretty(one),

@@ -51,8 +51,8 @@ pub struct Fault {
 /// Reads a duration such as `250ms` or `1.5s`.
 ///
 /// # Errors
-/// It has no unit, an unknown one or several, is no number, has a space in it, is negative, not a whole number of nanoseconds, or does not fit
-/// into virtual time ([`Span::LIMIT`]).
+/// It has no unit, an unknown one or several, is no number, has a space in it, is negative, not a whole number of
+/// nanoseconds, or does not fit into virtual time ([`Span::LIMIT`]).
 pub fn parse(text: &str) -> Result<Span, Fault> {
     let fault = |what: String, hint: String| Err(Fault { what, hint });
     let trimmed = text.trim();

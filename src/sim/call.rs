@@ -10,8 +10,8 @@ use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 use crate::time::{Instant, Span};
 
-/// How a call ended: with success, of which is told whether it is degraded, or with the error of its last attempt and why
-/// there was no other.
+/// How a call ended: with success, of which is told whether it is degraded, or with the error of its last attempt and
+/// why there was no other.
 pub(super) type CallEnd = Result<bool, (ErrorKind, StopReason)>;
 
 impl<T: Tap> Replica<'_, T> {

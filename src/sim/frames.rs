@@ -77,7 +77,8 @@ pub struct CallFrame {
 
 /// An attempt on its way to a service, at it, or on its way back.
 ///
-/// The frame is kept until its answer has reached the caller and the last call made by it has ended, whichever is later.
+/// The frame is kept until its answer has reached the caller and the last call made by it has ended, whichever is
+/// later.
 #[derive(Debug)]
 pub struct WorkFrame {
     /// Its key.
@@ -125,7 +126,8 @@ pub struct Fan {
     pub succeeded: u32,
     /// Copies that have failed.
     pub failed: u32,
-    /// Copies, or the fallbacks in their place, that have not ended; one more while copies begin, so that the frame lasts.
+    /// Copies, or the fallbacks in their place, that have not ended; one more while copies begin, so that the frame
+    /// lasts.
     pub live: u32,
     /// Whether copies are still to begin.
     pub is_beginning: bool,

@@ -172,8 +172,9 @@ impl<'a> Books<'a> {
         Ok(())
     }
 
-    /// tokens = initial + deposits - spent, where a full bucket takes no deposit. Exact where a pool has one state; where it
-    /// has several, and the notes do not tell which was used, between the cases in which all and no deposits were taken.
+    /// tokens = initial + deposits - spent, where a full bucket takes no deposit. Exact where a pool has one state;
+    /// where it has several, and the notes do not tell which was used, between the cases in which all and no deposits
+    /// were taken.
     pub fn balance_tokens(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
         for (index, call) in self.plan.calls.iter().enumerate() {
             let left = outcome.calls[index].tokens_left;

@@ -21,8 +21,8 @@ pub fn renamed(mut plan: Plan) -> Plan {
     plan
 }
 
-/// Both plans as one; the things of the second come after those of the first. Horizon, warmup, windows and bucket are those
-/// of the first.
+/// Both plans as one; the things of the second come after those of the first. Horizon, warmup, windows and bucket are
+/// those of the first.
 pub fn side_by_side(first: &Plan, second: &Plan) -> Plan {
     let mut both = first.clone();
     for timeout in &second.timeouts {

@@ -130,8 +130,8 @@ fn requests_are_conserved(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outc
     Ok(())
 }
 
-/// attempts = succeeded + errors + timeouts + in flight, for each call; and attempts = arrivals + lost + on the network.
-/// With a warmup what was in flight, or on the network, when it was over is added to those that were sent.
+/// attempts = succeeded + errors + timeouts + in flight, for each call; and attempts = arrivals + lost + on the
+/// network. With a warmup what was in flight, or on the network, when it was over is added to those that were sent.
 fn attempts_are_conserved(
     plan: &Plan,
     outcome: &Outcome,

@@ -17,9 +17,9 @@ const PLOT: Range<usize> = 100..1176;
 /// At most so many rows of a panel are above its highest line of the mesh.
 const HEADROOM: usize = 20;
 
-/// The rows of the two panels, from the highest line of the mesh down. In the last column of the plot there are only the
-/// lines of the mesh and, at the foot of each panel, its axis: the upper panel begins with the first of them, the lower one
-/// with the first below an axis.
+/// The rows of the two panels, from the highest line of the mesh down. In the last column of the plot there are only
+/// the lines of the mesh and, at the foot of each panel, its axis: the upper panel begins with the first of them, the
+/// lower one with the first below an axis.
 fn panels(picture: &Picture) -> [Range<usize>; 2] {
     let ruled = |y: &usize| [AXIS, MESH].contains(&picture.at(PLOT.end - 1, *y));
     let rows: Vec<_> = (0..picture.height).filter(ruled).collect();
@@ -75,8 +75,8 @@ fn charts_have_their_size() {
     }
 }
 
-/// A line is two pixels thick, so a variant that is active for a tenth of the plot's 1,076 columns shows more than 200 of
-/// its colour. The colours of further variants are nowhere.
+/// A line is two pixels thick, so a variant that is active for a tenth of the plot's 1,076 columns shows more than 200
+/// of its colour. The colours of further variants are nowhere.
 #[test]
 fn every_variant_is_seen_in_both_panels_and_no_other() {
     for (summary, variants) in [(fixture::single(), 1), (fixture::backoff(), 5), (fixture::outage(), 6)] {
@@ -93,8 +93,8 @@ fn every_variant_is_seen_in_both_panels_and_no_other() {
     }
 }
 
-/// Two ways in which a legend could cover data: its text in the plot, or lines in its strip. Text inside the panels would
-/// show its colour there. Above the panels each colour covers its swatch of 26 x 6 pixels and not a pixel more.
+/// Two ways in which a legend could cover data: its text in the plot, or lines in its strip. Text inside the panels
+/// would show its colour there. Above the panels each colour covers its swatch of 26 x 6 pixels and not a pixel more.
 #[test]
 fn the_legend_and_the_data_keep_apart() {
     for (summary, variants) in
@@ -123,8 +123,8 @@ fn fault_windows_are_shaded() {
     }
 }
 
-/// 0 to 40 s and 30 to 50 s on an axis of 70.1 s: each strip has the extent of its fault and no other, although both panels
-/// are shaded from 0 to 50 s without a gap, and darker where both faults are active.
+/// 0 to 40 s and 30 to 50 s on an axis of 70.1 s: each strip has the extent of its fault and no other, although both
+/// panels are shaded from 0 to 50 s without a gap, and darker where both faults are active.
 #[test]
 fn faults_that_overlap_are_told_apart() {
     let mut summary = fixture::outage();
@@ -151,8 +151,8 @@ fn faults_that_overlap_are_told_apart() {
     }
 }
 
-/// The highest of all retries, 1,000, is the last tick of the axis. The line there must not be the upper edge of the panel:
-/// between it and the strip of the fault there is more blank than the line is thick.
+/// The highest of all retries, 1,000, is the last tick of the axis. The line there must not be the upper edge of the
+/// panel: between it and the strip of the fault there is more blank than the line is thick.
 #[test]
 fn a_peak_at_a_tick_keeps_away_from_the_edge_of_the_panel() {
     let picture = timeline(&fixture::backoff());
@@ -162,8 +162,8 @@ fn a_peak_at_a_tick_keeps_away_from_the_edge_of_the_panel() {
     assert!(peak.abs_diff(rows.start) <= 2 && peak - strip > 8, "peak {peak}, strip {strip}, {rows:?}");
 }
 
-/// The waits of the first two variants end at the same instants, 1 s and 3 s. Both are seen there: were one on top, the other
-/// would have no pixel in those columns. At 2 s only the first has a peak, at 7 s only the second.
+/// The waits of the first two variants end at the same instants, 1 s and 3 s. Both are seen there: were one on top, the
+/// other would have no pixel in those columns. At 2 s only the first has a peak, at 7 s only the second.
 #[test]
 fn lines_that_coincide_are_both_seen() {
     let picture = timeline(&fixture::backoff());

@@ -33,8 +33,8 @@ fn marks(picture: &Picture, color: Color) -> Vec<(Range<usize>, Range<usize>)> {
         .collect()
 }
 
-/// Each figure is ten times the one before, so that on a logarithmic axis the five dots are equally far apart, but for the
-/// pixel that rounding may take.
+/// Each figure is ten times the one before, so that on a logarithmic axis the five dots are equally far apart, but for
+/// the pixel that rounding may take.
 #[test]
 fn latencies_are_dots_on_a_logarithmic_axis() {
     let picture = latency(&fixture::served(1, 1));
@@ -56,8 +56,9 @@ fn every_variant_has_its_five_dots() {
     }
 }
 
-/// The interval of two replicas at 0.9 and 1.1 of the mean, by Student's t of one degree of freedom, is 1 ± 1.27: its lower
-/// end is below zero, so that the whisker reaches from the axis, where without an interval there is the guide of the dot.
+/// The interval of two replicas at 0.9 and 1.1 of the mean, by Student's t of one degree of freedom, is 1 ± 1.27: its
+/// lower end is below zero, so that the whisker reaches from the axis, where without an interval there is the guide of
+/// the dot.
 #[test]
 fn whiskers_show_the_interval_where_there_is_one() {
     for (replicas, left_of_dot) in [(1, MESH), (2, TEXT)] {
@@ -121,8 +122,8 @@ fn a_latency_of_zero_has_its_dot() {
     assert!(dots.len() == 5 && dots.iter().all(|(x, _)| x.start >= dots[0].0.start), "{dots:?}");
 }
 
-/// In half of the replicas the peak is 90, in the others 110: two bars of the full height. With the same peak in all of them
-/// there is one.
+/// In half of the replicas the peak is 90, in the others 110: two bars of the full height. With the same peak in all of
+/// them there is one.
 #[test]
 fn a_bar_is_as_high_as_its_share_of_the_replicas() {
     let mut summary = fixture::served(1, 20);
@@ -165,8 +166,8 @@ fn histograms_of_variants_do_not_share_a_row() {
     assert!(bars(2) > bars(0) && bars(4) > bars(0), "jitter spreads it");
 }
 
-/// 1,000 against 74: a linear axis would leave the lower ones a tenth of it. On the logarithmic one they take the left of
-/// it, and the highest is at its right end.
+/// 1,000 against 74: a linear axis would leave the lower ones a tenth of it. On the logarithmic one they take the left
+/// of it, and the highest is at its right end.
 #[test]
 fn peaks_of_other_magnitudes_are_drawn_logarithmically() {
     let picture = peaks(&fixture::backoff());

@@ -69,7 +69,8 @@ fn a_second_run_replaces_the_first() {
     assert!(json.contains("one-shot") && !json.contains("backoff"));
 }
 
-/// Charts of the first run beside figures of the second would be taken for its own. What else is in the folder is not ours.
+/// Charts of the first run beside figures of the second would be taken for its own. What else is in the folder is not
+/// ours.
 #[test]
 fn charts_of_an_earlier_run_are_removed_when_they_are_left_out() {
     let dir = tempfile::tempdir().unwrap();

@@ -53,7 +53,8 @@ pub fn three_tier() -> Summary {
     summary
 }
 
-/// Six variants with names of 40 characters: 70 s of steady load, an outage in the midst of it, a second fault that one variant moves.
+/// Six variants with names of 40 characters: 70 s of steady load, an outage in the midst of it, a second fault that one
+/// variant moves.
 pub fn outage() -> Summary {
     let variants = (0..6).map(outage_variant).collect();
     let mut summary = summary("regional-outage-with-slow-recovery", 20, variants);

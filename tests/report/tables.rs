@@ -12,7 +12,8 @@ fn utf8(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// With a few metrics of each table only: the catalogue has tests of its own, and whole tables would hide what is asked here.
+/// With a few metrics of each table only: the catalogue has tests of its own, and whole tables would hide what is asked
+/// here.
 fn briefly(mut summary: Summary) -> Summary {
     let kept = ["amplification", "retry_peak", "last_retry_s", "latency_p99_ms", "arrivals"];
     for variant in &mut summary.variants {

@@ -47,8 +47,8 @@ fn a_partial_summary_says_so() {
     insta::assert_snapshot!("nothing_80", plain(&fixture::nothing(), 80));
 }
 
-/// Requests that are open at the end are in no ratio and in no latency. Every variant that has some says so, the one without
-/// any request says that, and the one that is as it looks says nothing.
+/// Requests that are open at the end are in no ratio and in no latency. Every variant that has some says so, the one
+/// without any request says that, and the one that is as it looks says nothing.
 #[test]
 fn open_requests_are_not_passed_over() {
     let text = plain(&fixture::unfinished(), 80);
@@ -56,7 +56,8 @@ fn open_requests_are_not_passed_over() {
     insta::assert_snapshot!("unfinished_80", text);
 }
 
-/// A single variant needs no name before its sentence. Where every request is open there is no column that could show it.
+/// A single variant needs no name before its sentence. Where every request is open there is no column that could show
+/// it.
 #[test]
 fn a_single_variant_with_nothing_but_open_requests_says_why_columns_are_missing() {
     let mut summary = fixture::unfinished();

@@ -32,8 +32,9 @@ fn only_the_chosen_variant_is_run() {
 }
 
 proptest! {
-    /// Whatever settings come in which order, from a variant and then from flags: for each thing that is set only the last
-    /// one counts, where `max_retries` and `max_attempts` are one thing, and so are the arrivals with whatever tag.
+    /// Whatever settings come in which order, from a variant and then from flags: for each thing that is set only the
+    /// last one counts, where `max_retries` and `max_attempts` are one thing, and so are the arrivals with whatever
+    /// tag.
     #[test]
     fn of_all_overrides_of_a_thing_the_last_one_counts(
         variant in prop::collection::vec((0usize..4, 0usize..2, 1u32..4), 0..4),

@@ -1,6 +1,7 @@
 //! A ground to draw on: filled boxes and text, in pixels, and PNG bytes at the end.
 //!
-//! Drawing into memory with an embedded font cannot fail for any reason that a caller could mend, so errors are bugs and panic.
+//! Drawing into memory with an embedded font cannot fail for any reason that a caller could mend, so errors are bugs
+//! and panic.
 
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The embedded font. Its licence stands beside it in `fonts/`.
 //!
-//! Text is set here and not by plotters, which cuts the place of every glyph to whole pixels and leaves out the blank on
-//! its left: at these sizes words come apart.
+//! Text is set here and not by plotters, which cuts the place of every glyph to whole pixels and leaves out the blank
+//! on its left: at these sizes words come apart.
 
 use std::sync::LazyLock;
 
@@ -53,7 +53,8 @@ impl Font {
         shown
     }
 
-    /// Sets a line of text from the origin of its baseline on: `ink` is told every pixel and the share of it that is covered.
+    /// Sets a line of text from the origin of its baseline on: `ink` is told every pixel and the share of it that is
+    /// covered.
     pub fn set(self, text: &str, mut ink: impl FnMut(i32, i32, f32)) {
         let font = self.face().as_scaled(self.size as f32);
         let mut caret = 0.0;

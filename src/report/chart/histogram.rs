@@ -47,8 +47,8 @@ pub(super) struct Bar {
 }
 
 impl Bins {
-    /// A linear axis on these pixels. The narrowest sample is cut into about as many bins as its size deserves, twice the
-    /// cube root (Rice's rule), as long as they are neither too narrow nor too wide to the eye.
+    /// A linear axis on these pixels. The narrowest sample is cut into about as many bins as its size deserves, twice
+    /// the cube root (Rice's rule), as long as they are neither too narrow nor too wide to the eye.
     pub fn linear(samples: &[Vec<f64>], pixels: (i32, i32)) -> Self {
         let [min, max] = ends(samples.iter().flatten()).unwrap_or([0.0; 2]);
         let low = if min == max { 0.0 } else { min };
@@ -157,8 +157,8 @@ mod tests {
         }
     }
 
-    /// 100 different counts, 80 of each: Rice's rule wants 40 bins of 2.5, which is rounded up to 5, on 100 counts as on 1,000
-    /// pixels. Ten of them, 8 of each, deserve 8 bins, of a pixel each beside the other sample: they get two.
+    /// 100 different counts, 80 of each: Rice's rule wants 40 bins of 2.5, which is rounded up to 5, on 100 counts as
+    /// on 1,000 pixels. Ten of them, 8 of each, deserve 8 bins, of a pixel each beside the other sample: they get two.
     #[test]
     fn a_bin_covers_a_round_number_of_counts() {
         let wide: Vec<f64> = (100..200).flat_map(|count| [f64::from(count); 80]).collect();

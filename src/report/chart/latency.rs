@@ -1,4 +1,5 @@
-//! Latency percentiles of succeeded requests: a dot per percentile and variant on a logarithmic axis, each with its value.
+//! Latency percentiles of succeeded requests: a dot per percentile and variant on a logarithmic axis, each with its
+//! value.
 
 use super::head::{self, Head};
 use super::legend::Entry;

@@ -1,8 +1,8 @@
 //! The charts, as PNG files in memory. Nothing else knows plotters or fonts.
 //!
-//! Every chart has the same head: title, subtitle, and a legend in a strip of its own, so that it covers no data. Colours
-//! are told apart by people with any common colour vision. The font is part of the program: a chart has the same bytes on
-//! every machine.
+//! Every chart has the same head: title, subtitle, and a legend in a strip of its own, so that it covers no data.
+//! Colours are told apart by people with any common colour vision. The font is part of the program: a chart has the
+//! same bytes on every machine.
 
 mod amplification;
 mod blank;

@@ -1,4 +1,5 @@
-//! The colours: Okabe and Ito's set ("Color Universal Design", 2008), which people with any common colour vision can tell apart.
+//! The colours: Okabe and Ito's set ("Color Universal Design", 2008), which people with any common colour vision can
+//! tell apart.
 
 use plotters::style::RGBColor;
 

@@ -1,5 +1,5 @@
-//! How the peak of a replica is distributed over the replicas: a histogram per variant, all on one axis. It is that of the
-//! retries, or that of all attempts where nobody retries.
+//! How the peak of a replica is distributed over the replicas: a histogram per variant, all on one axis. It is that of
+//! the retries, or that of all attempts where nobody retries.
 
 use plotters::style::RGBColor;
 

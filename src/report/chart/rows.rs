@@ -97,7 +97,8 @@ pub(super) fn remark(groups: &[Group]) -> String {
 }
 
 impl Rows {
-    /// Finds places below the row `head`. `axis` is given the columns that the marks may take. There is at least one group.
+    /// Finds places below the row `head`. `axis` is given the columns that the marks may take. There is at least one
+    /// group.
     pub fn of(groups: Vec<Group>, mark: Mark, head: i32, axis: impl FnOnce((i32, i32)) -> Axis) -> Self {
         let names = groups.iter().map(|group| Font::BODY.width(&group.name));
         let labels = groups.iter().flat_map(|group| &group.rows).map(|row| Font::BODY.width(&row.label));

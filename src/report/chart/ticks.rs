@@ -1,7 +1,7 @@
 //! The round values that an axis names.
 
-/// Multiples of 1, 2 or 5 times a power of ten, about `count` of them: from the last that is not above `min` to the first
-/// that is not below `max`, which is above `min`. `min` is not negative.
+/// Multiples of 1, 2 or 5 times a power of ten, about `count` of them: from the last that is not above `min` to the
+/// first that is not below `max`, which is above `min`. `min` is not negative.
 pub(super) fn linear((min, max): (f64, f64), count: u32) -> Vec<f64> {
     let step = round_up((max - min) / f64::from(count));
     // A value that rounding put just beyond a multiple needs no further tick.
@@ -63,7 +63,8 @@ fn thinned(fine: &[f64], coarse: &[f64], min: f64, max: f64) -> Vec<f64> {
     if ticks.len() <= LOGARITHMIC_MAX { ticks.to_vec() } else { enclosing(coarse, min, max).to_vec() }
 }
 
-/// From the last value that is not above `min` to the first that is not below `max`, as far as there are such; at least two.
+/// From the last value that is not above `min` to the first that is not below `max`, as far as there are such; at least
+/// two.
 fn enclosing(ascending: &[f64], min: f64, max: f64) -> &[f64] {
     let first = ascending.partition_point(|tick| *tick <= min * (1.0 + 1e-9)).saturating_sub(1);
     let end = (ascending.partition_point(|tick| *tick < max * (1.0 - 1e-9)) + 1).clamp(2, ascending.len());

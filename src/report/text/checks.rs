@@ -7,8 +7,8 @@ use crate::report::number;
 use crate::report::text::expectations::{actual, coloured, conclusion, mark, metric, subject};
 use crate::report::text::how_far;
 
-/// A line for each expectation of each file, with what came out and the 95 % interval of a mean, and a sentence that sums
-/// them up. `all`: those that were met, too.
+/// A line for each expectation of each file, with what came out and the 95 % interval of a mean, and a sentence that
+/// sums them up. `all`: those that were met, too.
 pub(super) fn render(files: &[(&Path, &Summary)], skipped: &[&Path], all: bool) -> String {
     let judged: Vec<(&Path, u32, &Verdict)> = files
         .iter()

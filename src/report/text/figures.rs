@@ -129,8 +129,8 @@ fn by_name<'a>(
     format!("\n{}", grid::render(&labels, &columns(headlines, &tables, summary.replicas), width))
 }
 
-/// A row of figures per table; where there is none, blanks. A metric that is undefined throughout, such as the latency of
-/// successes where nothing succeeded, has no column, unless that leaves none.
+/// A row of figures per table; where there is none, blanks. A metric that is undefined throughout, such as the latency
+/// of successes where nothing succeeded, has no column, unless that leaves none.
 fn columns(headlines: &[Headline], tables: &[Option<&MetricTable>], replicas: u32) -> Vec<Column> {
     let cell = |table: &Option<&MetricTable>, headline: &Headline| match table {
         Some(table) => number::figure(table.get(headline.metric), headline.style, replicas),

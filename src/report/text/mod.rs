@@ -20,8 +20,8 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Everything, for a page of `width` columns, with a newline at its end. Tables that are wider are continued below; names
-/// are never cut. It carries ANSI colours: remove them where they are not wanted.
+/// Everything, for a page of `width` columns, with a newline at its end. Tables that are wider are continued below;
+/// names are never cut. It carries ANSI colours: remove them where they are not wanted.
 pub fn report(summary: &Summary, width: usize) -> String {
     let tables = figures::render(summary, width);
     let mut sections = vec![heading(summary, tables.contains(INCOMPLETE)), tables];

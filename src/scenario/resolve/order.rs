@@ -8,8 +8,8 @@ use crate::scenario::tables::{CallTable, ServiceTable};
 use crate::scenario::values::{Name, Share, Whole};
 
 impl Resolver<'_> {
-    /// For each call of a service the position of its fallback; none if an `if_failed` is wrong, so that it is not known
-    /// which calls are fallbacks.
+    /// For each call of a service the position of its fallback; none if an `if_failed` is wrong, so that it is not
+    /// known which calls are fallbacks.
     pub(super) fn fallbacks(&mut self, owner: &str, calls: &Field<Named<CallTable>>) -> Option<Vec<Option<usize>>> {
         let labels: Vec<&str> = calls.names().collect();
         let mut fallbacks: Vec<Option<usize>> = vec![None; labels.len()];
@@ -44,8 +44,8 @@ impl Resolver<'_> {
         are_known.then_some(fallbacks)
     }
 
-    /// Reports calls that are their own fallback in the end, and returns whether there are any. Each call has at most one
-    /// fallback and is that of at most one: who follows them ends, or comes back.
+    /// Reports calls that are their own fallback in the end, and returns whether there are any. Each call has at most
+    /// one fallback and is that of at most one: who follows them ends, or comes back.
     fn report_circles(&mut self, calls: &Field<Named<CallTable>>, fallbacks: &[Option<usize>]) -> bool {
         let labels: Vec<&str> = calls.names().collect();
         let mut found = false;

@@ -6,7 +6,8 @@
 //!
 //! Nearly all timers die before they expire. A dead one stays where it is until it reaches the head, or until the ring
 //! has doubled since it was last compacted: then the dead are taken out. So a ring is never longer than twice the
-//! timers that lived when it was last looked through (or [`COMPACTED_FROM`]), and each look at an entry is paid for by one push.
+//! timers that lived when it was last looked through (or [`COMPACTED_FROM`]), and each look at an entry is paid for by
+//! one push.
 
 use std::collections::VecDeque;
 

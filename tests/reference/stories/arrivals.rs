@@ -44,8 +44,8 @@ fn a_trace_is_cut_to_the_window() {
     assert_eq!(requests(2, at(10)..at(20), trace), [(at(10), 0, 0), (at(15), 1, 0), (at(15), 0, 1)]);
 }
 
-/// The process begins where the profile is when the window opens, 20 requests on, and the points of the stream follow from
-/// there: what came before the window is not drawn, however much it was.
+/// The process begins where the profile is when the window opens, 20 requests on, and the points of the stream follow
+/// from there: what came before the window is not drawn, however much it was.
 #[test]
 fn a_poisson_process_begins_with_its_window() {
     let steady = Profile::new(vec![Piece { from: Instant::ZERO, rate: 1000.0, slope: 0.0 }]);

@@ -1,5 +1,5 @@
-//! Which part of a run is counted. All of it is about one run: a request from 0 to 110 ms that makes attempts at 0 and 60
-//! ms, which it gives up at 50 and 110 ms and the service answers at 100 and 160 ms.
+//! Which part of a run is counted. All of it is about one run: a request from 0 to 110 ms that makes attempts at 0 and
+//! 60 ms, which it gives up at 50 and 110 ms and the service answers at 100 and 160 ms.
 
 use stormsim::metrics::{CallTally, Outcome, RequestTally, ServiceTally};
 use stormsim::time::Instant;
