@@ -34,6 +34,10 @@ pub enum Purpose {
     Offset = 10,
     /// The gaps between the arrivals of a group.
     Arrivals = 11,
+    /// Which server an attempt goes to.
+    Server = 12,
+    /// Which other server is compared with that.
+    OtherServer = 13,
 }
 
 /// Stafford's variant 13 of the 64-bit finaliser of MurmurHash3 ("Better Bit Mixing", 2011): a bijection in

@@ -78,6 +78,22 @@ impl Dist {
         matches!(self, Self::Constant(Span::ZERO))
     }
 
+    /// The mean, in ns.
+    pub fn mean_ns(&self) -> f64 {
+        match self {
+            Self::Constant(span) => span.as_ns() as f64,
+            Self::Exponential { mean } => mean.as_ns() as f64,
+            Self::Lognormal { median, sigma } => median.as_ns() as f64 * libm::exp(sigma * sigma / 2.0),
+            Self::Uniform { min, values, step } => {
+                min.as_ns() as f64 + step.as_ns() as f64 * (*values - 1) as f64 / 2.0
+            }
+            Self::Percentiles(points) => mean_of_percentiles(points),
+            Self::Samples(samples) => {
+                samples.iter().map(|span| span.as_ns() as f64).sum::<f64>() / samples.len() as f64
+            }
+        }
+    }
+
     /// The sample of `key` for `purpose`.
     #[inline]
     pub fn sample(&self, key: u64, purpose: Purpose) -> Span {
@@ -118,6 +134,17 @@ fn interpolate(points: &[(f64, Span)], quantile: f64) -> Span {
         Some(&(q1, v1)) => Span::from_ns_f64(v0 + (v1.as_ns() as f64 - v0) * (quantile - q0) / (q1 - q0)),
         None => points[next - 1].1,
     }
+}
+
+/// The area under the quantile function: trapezia between the points, a rectangle after the last.
+fn mean_of_percentiles(points: &[(f64, Span)]) -> f64 {
+    let (mut mean, mut last) = (0.0, (0.0, 0.0));
+    for &(quantile, value) in points {
+        let value = value.as_ns() as f64;
+        mean += (quantile - last.0) * (value + last.1) / 2.0;
+        last = (quantile, value);
+    }
+    mean + (1.0 - last.0) * last.1
 }
 
 #[cfg(test)]

@@ -150,4 +150,6 @@ pub struct BucketMeans {
     pub attempts_max: u64,
     /// The most retries in any replica.
     pub retries_max: u64,
+    /// Number of workers taken (services), time-weighted.
+    pub busy: f64,
 }

@@ -59,9 +59,10 @@ impl TimelineSum {
             failed: bucket.sum.failed as f64 / replicas,
             timeouts: bucket.sum.timeouts as f64 / replicas,
             in_flight: bucket.sum.in_flight_ns as f64 / replicas / width,
-            queued: 0.0,
+            queued: bucket.sum.queued_ns as f64 / replicas / width,
             attempts_max: bucket.attempts_max,
             retries_max: bucket.retries_max,
+            busy: bucket.sum.busy_ns as f64 / replicas / width,
         };
         let named = scopes.into_iter().zip(&self.series);
         named.map(|((kind, name), sums)| Series { kind, name, buckets: sums.iter().map(mean).collect() }).collect()
@@ -99,6 +100,8 @@ impl SumBucket {
         sum.failed += bucket.failed;
         sum.timeouts += bucket.timeouts;
         sum.in_flight_ns += bucket.in_flight_ns;
+        sum.queued_ns += bucket.queued_ns;
+        sum.busy_ns += bucket.busy_ns;
         self.attempts_max = self.attempts_max.max(bucket.attempts);
         self.retries_max = self.retries_max.max(bucket.retries);
     }

@@ -71,15 +71,22 @@ impl Buckets {
         self.end = next_multiple(now, self.timeline.bucket);
         let Some(sums) = sums else { return };
         for ((series, sum), before) in all_series(&mut self.timeline).zip(&sums).zip(&self.start) {
-            let in_flight_ns = (sum.in_flight_ns - before.in_flight_ns) / u128::from(current - first);
-            if in_flight_ns == 0 {
+            let buckets = u128::from(current - first);
+            let level = |sum: u128, before: u128| (sum - before) / buckets;
+            let lasting = Bucket {
+                in_flight_ns: level(sum.in_flight_ns, before.in_flight_ns),
+                queued_ns: level(sum.queued_ns, before.queued_ns),
+                busy_ns: level(sum.busy_ns, before.busy_ns),
+                ..Bucket::default()
+            };
+            if lasting.is_idle() {
                 continue;
             }
             if series.len() as u64 + (current - first) > BUCKET_LIMIT as u64 {
                 self.overfull = true;
                 continue;
             }
-            series.extend((first..current).map(|index| Bucket { index, in_flight_ns, ..Bucket::default() }));
+            series.extend((first..current).map(|index| Bucket { index, ..lasting }));
         }
         self.start = sums;
     }
@@ -107,6 +114,8 @@ fn difference(index: u64, sum: &Bucket, before: &Bucket) -> Bucket {
         failed: sum.failed - before.failed,
         timeouts: sum.timeouts - before.timeouts,
         in_flight_ns: sum.in_flight_ns - before.in_flight_ns,
+        queued_ns: sum.queued_ns - before.queued_ns,
+        busy_ns: sum.busy_ns - before.busy_ns,
     }
 }
 

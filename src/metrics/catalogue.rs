@@ -252,7 +252,14 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "retry_peak" Count "most retries sent within one aligned 100 ms" = |t, _| Some(t.retry_peak as f64);
     "last_retry_s" Seconds whole_run "when the last retry was sent" = |t, _| t.last_retry.map(Instant::as_s);
     "timeouts" Count "attempts that the caller stopped waiting for" = |t, _| Some(t.timeouts as f64);
-    "late_responses" Count "answers that came after their attempt had timed out" = |t, _| Some(t.late_responses as f64);
+    "abandoned" Count "attempts that the caller ended because nobody waited for their call any more"
+        = |t, _| Some(t.abandoned as f64);
+    "late_responses" Count "answers that came after their attempt had timed out or been abandoned"
+        = |t, _| Some(t.late_responses as f64);
+    "pool_rejected" Count "attempts that got no slot of the caller's pool in time and were never sent"
+        = |t, _| Some(t.pool_rejected as f64);
+    "pool_wait_p99_ms" Milliseconds whole_run "99th percentile of the waits for a slot, of the attempts that got one"
+        = |t, _| t.pool_waits.quantile_ms(0.99);
     "budget_refused" Count "calls that were not tried again because the retry budget refused"
         = |t, _| Some(t.budget_refused as f64);
     "deadline_stopped" Count "calls that were not tried again for lack of time" = |t, _| Some(t.deadline_stopped as f64);
@@ -269,6 +276,26 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
     "amplification" Ratio "arrivals per arrival on whose whole path every attempt was the first" = |t, _| amplification(t);
     "completed" Count "arrivals that were answered, with success or an error" = |t, _| Some(t.completed as f64);
     "refused" Count "arrivals that were turned away at the door" = |t, _| Some(t.refused as f64);
+    "admitted" Count "arrivals that were let in" = |t, _| Some((t.arrivals - t.refused) as f64);
+    "dropped" Count "arrivals that were let in and discarded: by the queue, or because the caller had given up"
+        = |t, _| Some(t.dropped as f64);
+    "cancelled" Count "those of them that were discarded because the caller had given up"
+        = |t, _| Some(t.cancelled as f64);
+    "wasted_ratio" Ratio "share of the service time that was spent on work no client awaited any more" = |t, _| {
+        (t.service_ns > 0).then(|| t.wasted_ns as f64 / t.service_ns as f64)
+    };
+    "utilisation" Ratio "share of the workers that were taken" = |t, run| {
+        let workers = t.workers.filter(|_| run.measured > Span::ZERO)?;
+        Some(t.busy_ns as f64 / workers as f64 / run.measured.as_ns() as f64)
+    };
+    "capacity_rps" PerSecond "what it can serve, by workers and mean service time, and by its limiter"
+        = |t, _| t.capacity_rps;
+    "queue_max" Count "most that waited at once" = |t, _| Some(t.queue_max as f64);
+    "queued_ratio" Ratio "share of the arrivals that waited for a worker" = |t, _| ratio(t.queued, t.arrivals);
+    "queue_wait_mean_ms" Milliseconds "mean wait for a worker, of those that got one" = |t, _| {
+        (t.workers.is_some() && t.begun > 0).then(|| t.queue_wait_ns as f64 / t.begun as f64 / 1e6)
+    };
+    "queue_wait_p99_ms" Milliseconds whole_run "99th percentile of these waits" = |t, _| t.queue_waits.quantile_ms(0.99);
     "sojourn_mean_ms" Milliseconds "mean time between arrival and answer" = |t, _| {
         (t.completed > 0).then(|| t.sojourn_ns as f64 / t.completed as f64 / 1e6)
     };
@@ -367,9 +394,10 @@ mod tests {
         let [scenario, client, call, service, fault] = KINDS.map(|kind| whole(kind).collect::<Vec<_>>());
         let latencies = ["latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms", "latency_p999_ms"];
         assert_eq!(client, [&["open"], &latencies[..], &["latency_max_ms", "give_up_max_ms", "completion_s"]].concat());
-        assert_eq!(call, ["last_retry_s", "first_budget_refusal_s", "tokens_left"]);
+        assert_eq!(call, ["pool_wait_p99_ms", "last_retry_s", "first_budget_refusal_s", "tokens_left"]);
         assert_eq!(scenario, [client, call].concat());
-        assert!(service.is_empty() && fault.is_empty());
+        assert_eq!(service, ["queue_wait_p99_ms"]);
+        assert!(fault.is_empty());
     }
 
     #[test]

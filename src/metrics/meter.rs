@@ -101,7 +101,8 @@ impl Meter {
         }
     }
 
-    /// Takes over the largest number in flight of each service since the last mark, and the first refusals of budgets.
+    /// Takes over the largest numbers in flight and in the queue of each service since the last mark, and the first
+    /// refusals of budgets.
     pub fn take_extremes<'a>(
         &mut self,
         calls: impl Iterator<Item = &'a CallTally>,
@@ -115,6 +116,7 @@ impl Meter {
                 own.in_flight_max = recent.in_flight_max;
                 own.in_flight_max_at = recent.in_flight_max_at;
             }
+            own.queue_max = own.queue_max.max(recent.queue_max);
         }
     }
 
@@ -143,6 +145,7 @@ impl Meter {
                 arrival_peak: own.arrival_peak,
                 in_flight_max: own.in_flight_max,
                 in_flight_max_at: own.in_flight_max_at,
+                queue_max: own.queue_max,
                 ..end.since(start)
             })
             .collect();

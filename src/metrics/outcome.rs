@@ -199,8 +199,14 @@ pub struct CallTally {
     pub errors: u64,
     /// Attempts that the caller stopped waiting for, at the timeout or at a deadline.
     pub timeouts: u64,
-    /// Answers that came after their attempt had timed out.
+    /// Attempts that the caller itself ended, because nobody waited for their call any more.
+    pub abandoned: u64,
+    /// Answers that came after their attempt had timed out or been abandoned.
     pub late_responses: u64,
+    /// Attempts that got no slot of the caller's pool in time; they were never sent and are none of `attempts`.
+    pub pool_rejected: u64,
+    /// How long the attempts that were sent had waited for a slot; empty without a pool.
+    pub pool_waits: Latency,
     /// Calls that were not tried again for lack of time.
     pub deadline_stopped: u64,
     /// Calls that were not tried again because the retry budget refused.
@@ -225,7 +231,10 @@ impl CallTally {
         self.succeeded += other.succeeded;
         self.errors += other.errors;
         self.timeouts += other.timeouts;
+        self.abandoned += other.abandoned;
         self.late_responses += other.late_responses;
+        self.pool_rejected += other.pool_rejected;
+        self.pool_waits.add(&other.pool_waits);
         self.deadline_stopped += other.deadline_stopped;
         self.last_retry = self.last_retry.max(other.last_retry);
         self.lost += other.lost;
@@ -243,7 +252,9 @@ impl CallTally {
             succeeded: self.succeeded - start.succeeded,
             errors: self.errors - start.errors,
             timeouts: self.timeouts - start.timeouts,
+            abandoned: self.abandoned - start.abandoned,
             late_responses: self.late_responses - start.late_responses,
+            pool_rejected: self.pool_rejected - start.pool_rejected,
             deadline_stopped: self.deadline_stopped - start.deadline_stopped,
             budget_refused: self.budget_refused - start.budget_refused,
             ..self.clone()
@@ -264,8 +275,32 @@ pub struct ServiceTally {
     pub completed: u64,
     /// Those of them that were successes.
     pub succeeded: u64,
-    /// Turned away at the door.
+    /// Turned away at the door: by a fault, a limiter, a full queue or `max_in_flight`.
     pub refused: u64,
+    /// Let in and discarded before they were answered: by the queue's drop rule, or because the caller had given up.
+    pub dropped: u64,
+    /// Those of them whose caller had given up.
+    pub cancelled: u64,
+    /// Those that had to wait for a worker.
+    pub queued: u64,
+    /// Those that the service began to work on.
+    pub begun: u64,
+    /// Sum of the times that those had waited for their worker, in ns.
+    pub queue_wait_ns: u128,
+    /// These times; empty without a limit on workers.
+    pub queue_waits: Latency,
+    /// The most that waited at once, on all servers together.
+    pub queue_max: u64,
+    /// Integral of the number of workers that were taken, in ns.
+    pub busy_ns: u128,
+    /// The service time that was worked off, in ns; that of work which was cut short as far as it went.
+    pub service_ns: u128,
+    /// What of it was spent on work that no client awaited when it was over, in ns.
+    pub wasted_ns: u128,
+    /// All workers; none without a limit.
+    pub workers: Option<u64>,
+    /// What it can serve per second; none without a limit.
+    pub capacity_rps: Option<f64>,
     /// In progress at the end.
     pub in_progress: u64,
     /// The most arrivals within one aligned 100 ms.
@@ -290,6 +325,14 @@ impl ServiceTally {
             completed: self.completed - start.completed,
             succeeded: self.succeeded - start.succeeded,
             refused: self.refused - start.refused,
+            dropped: self.dropped - start.dropped,
+            cancelled: self.cancelled - start.cancelled,
+            queued: self.queued - start.queued,
+            begun: self.begun - start.begun,
+            queue_wait_ns: self.queue_wait_ns - start.queue_wait_ns,
+            busy_ns: self.busy_ns - start.busy_ns,
+            service_ns: self.service_ns - start.service_ns,
+            wasted_ns: self.wasted_ns - start.wasted_ns,
             in_flight_ns: self.in_flight_ns - start.in_flight_ns,
             sojourn_ns: self.sojourn_ns - start.sojourn_ns,
             ..self.clone()

@@ -14,7 +14,7 @@ use crate::metrics::level::Level;
 use crate::metrics::meter::{Meter, Reading, Totals};
 use crate::metrics::outcome::RequestFlow;
 use crate::metrics::{Bucket, CallTally, End, Latency, Limit, Outcome, RequestTally, ServiceTally, WindowOutcome};
-use crate::plan::{CallId, GroupId, Origin, Plan, ServiceId};
+use crate::plan::{CallId, GroupId, Origin, Plan, Service, ServiceId};
 use crate::time::{Instant, Span};
 
 /// The width of the windows in which peaks are counted.
@@ -26,9 +26,9 @@ pub struct Recorder<'p> {
     plan: &'p Plan,
     groups: Vec<GroupRecord>,
     /// Running totals. First times are those since the last mark, until a meter has taken them.
-    calls: Vec<(CallTally, Level)>,
-    /// Running totals. The largest number in flight is that since the last mark.
-    services: Vec<(ServiceTally, Level)>,
+    calls: Vec<CallRecord>,
+    /// Running totals. The largest numbers in flight and in the queue are those since the last mark.
+    services: Vec<ServiceRecord>,
     /// The end of the current 100 ms.
     peak_end: Instant,
     /// Instants at which meters start or end, ascending; those before `next_mark` have passed.
@@ -57,6 +57,39 @@ struct GroupRecord {
     last_end: Option<Instant>,
 }
 
+/// The attempts of a call.
+#[derive(Debug, Default)]
+struct CallRecord {
+    tally: CallTally,
+    /// Those that the caller waits for.
+    awaited: Level,
+    /// Those that wait for a slot.
+    waiting: Level,
+}
+
+/// The arrivals of a service.
+#[derive(Debug, Default)]
+struct ServiceRecord {
+    tally: ServiceTally,
+    in_flight: Level,
+    /// Those that wait for a worker.
+    queue: Level,
+    /// Workers taken.
+    busy: Level,
+}
+
+impl ServiceRecord {
+    fn new(service: &Service) -> Self {
+        let Service { service_time, capacity, .. } = service;
+        let workers = capacity.all_workers();
+        let mean_ns = service_time.mean_ns();
+        let by_workers = workers.filter(|_| mean_ns > 0.0).map(|workers| workers as f64 * 1e9 / mean_ns);
+        let by_limiter = capacity.limiter.per_second().map(|limit| limit * f64::from(capacity.instances));
+        let capacity_rps = by_workers.into_iter().chain(by_limiter).reduce(f64::min);
+        Self { tally: ServiceTally { workers, capacity_rps, ..ServiceTally::default() }, ..Self::default() }
+    }
+}
+
 /// How a request ended.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestEnd {
@@ -80,8 +113,8 @@ impl<'p> Recorder<'p> {
         let mut recorder = Self {
             plan,
             groups: plan.groups.iter().map(|_| GroupRecord::default()).collect(),
-            calls: vec![<_>::default(); plan.calls.len()],
-            services: vec![<_>::default(); plan.services.len()],
+            calls: plan.calls.iter().map(|_| CallRecord::default()).collect(),
+            services: plan.services.iter().map(ServiceRecord::new).collect(),
             peak_end: Instant::ZERO + PEAK_WINDOW,
             marks,
             next_mark: 0,
@@ -140,51 +173,80 @@ impl<'p> Recorder<'p> {
     /// An attempt was sent.
     #[inline]
     pub fn sent(&mut self, call: CallId, is_retry: bool, now: Instant) {
-        let (tally, level) = &mut self.calls[call.index()];
+        let CallRecord { tally, awaited, .. } = &mut self.calls[call.index()];
         tally.attempts += 1;
         if is_retry {
             tally.retries += 1;
             tally.last_retry = Some(now);
         }
-        level.rise(now);
+        awaited.rise(now);
     }
 
     /// The attempt just sent will never arrive.
     pub fn lost(&mut self, call: CallId) {
-        self.calls[call.index()].0.lost += 1;
+        self.calls[call.index()].tally.lost += 1;
     }
 
     /// An attempt was answered in time.
     #[inline]
     pub fn answered_in_time(&mut self, call: CallId, succeeded: bool, now: Instant) {
-        let (tally, level) = &mut self.calls[call.index()];
+        let CallRecord { tally, awaited, .. } = &mut self.calls[call.index()];
         tally.succeeded += u64::from(succeeded);
         tally.errors += u64::from(!succeeded);
-        level.fall(now);
+        awaited.fall(now);
     }
 
     /// An attempt was answered after its caller had given up.
     #[inline]
     pub fn answered_late(&mut self, call: CallId) {
-        self.calls[call.index()].0.late_responses += 1;
+        self.calls[call.index()].tally.late_responses += 1;
     }
 
     /// A caller gave up waiting for an attempt.
     #[inline]
     pub fn timed_out(&mut self, call: CallId, now: Instant) {
-        let (tally, level) = &mut self.calls[call.index()];
+        let CallRecord { tally, awaited, .. } = &mut self.calls[call.index()];
         tally.timeouts += 1;
-        level.fall(now);
+        awaited.fall(now);
+    }
+
+    /// A caller ended an attempt because nobody waits for its call.
+    pub fn abandoned(&mut self, call: CallId, now: Instant) {
+        let CallRecord { tally, awaited, .. } = &mut self.calls[call.index()];
+        tally.abandoned += 1;
+        awaited.fall(now);
+    }
+
+    /// An attempt waits for a slot.
+    pub fn waits_for_slot(&mut self, call: CallId, now: Instant) {
+        self.calls[call.index()].waiting.rise(now);
+    }
+
+    /// An attempt waits for a slot no more.
+    pub fn waited_for_slot(&mut self, call: CallId, now: Instant) {
+        self.calls[call.index()].waiting.fall(now);
+    }
+
+    /// An attempt has got a slot, having waited so long.
+    pub fn got_slot(&mut self, call: CallId, waited: Span, now: Instant) {
+        if now >= self.plan.warmup {
+            self.calls[call.index()].tally.pool_waits.record(waited);
+        }
+    }
+
+    /// An attempt got no slot and was turned away.
+    pub fn turned_away(&mut self, call: CallId) {
+        self.calls[call.index()].tally.pool_rejected += 1;
     }
 
     /// A call was not tried again for lack of time.
     pub fn deadline_stopped(&mut self, call: CallId) {
-        self.calls[call.index()].0.deadline_stopped += 1;
+        self.calls[call.index()].tally.deadline_stopped += 1;
     }
 
     /// A call was not tried again because its budget refused.
     pub fn budget_refused(&mut self, call: CallId, now: Instant) {
-        let (tally, _) = &mut self.calls[call.index()];
+        let tally = &mut self.calls[call.index()].tally;
         tally.budget_refused += 1;
         tally.first_budget_refusal = tally.first_budget_refusal.or(Some(now));
     }
@@ -192,19 +254,19 @@ impl<'p> Recorder<'p> {
     /// An attempt arrived at a service. `is_original`: on its whole path every attempt was the first.
     #[inline]
     pub fn arrived(&mut self, service: ServiceId, is_original: bool, is_retry: bool, now: Instant) {
-        let (tally, level) = &mut self.services[service.index()];
+        let ServiceRecord { tally, in_flight, .. } = &mut self.services[service.index()];
         tally.arrivals += 1;
         tally.original_arrivals += u64::from(is_original);
         tally.retry_arrivals += u64::from(is_retry);
-        level.rise(now);
+        in_flight.rise(now);
     }
 
     /// The attempt that has just arrived stays: it is work in progress now.
     #[inline]
     pub fn entered(&mut self, service: ServiceId, now: Instant) {
-        let (tally, level) = &mut self.services[service.index()];
-        if level.value() > tally.in_flight_max {
-            tally.in_flight_max = level.value();
+        let ServiceRecord { tally, in_flight, .. } = &mut self.services[service.index()];
+        if in_flight.value() > tally.in_flight_max {
+            tally.in_flight_max = in_flight.value();
             tally.in_flight_max_at = now;
         }
     }
@@ -212,19 +274,84 @@ impl<'p> Recorder<'p> {
     /// The attempt that has just arrived was turned away.
     #[inline]
     pub fn refused(&mut self, service: ServiceId, now: Instant) {
-        let (tally, level) = &mut self.services[service.index()];
+        let ServiceRecord { tally, in_flight, .. } = &mut self.services[service.index()];
         tally.refused += 1;
-        level.fall(now);
+        in_flight.fall(now);
+    }
+
+    /// The attempt that has just arrived waits for a worker.
+    #[inline]
+    pub fn queued(&mut self, service: ServiceId, now: Instant) {
+        let ServiceRecord { tally, queue, .. } = &mut self.services[service.index()];
+        tally.queued += 1;
+        queue.rise(now);
+        tally.queue_max = tally.queue_max.max(queue.value());
+    }
+
+    /// An attempt has left the queue.
+    #[inline]
+    pub fn unqueued(&mut self, service: ServiceId, now: Instant) {
+        self.services[service.index()].queue.fall(now);
+    }
+
+    /// A worker has taken up an attempt that arrived at `arrived`.
+    #[inline]
+    pub fn begun(&mut self, service: ServiceId, arrived: Instant, now: Instant) {
+        let ServiceRecord { tally, busy, .. } = &mut self.services[service.index()];
+        let waited = now.since(arrived);
+        tally.begun += 1;
+        tally.queue_wait_ns += u128::from(waited.as_ns());
+        busy.rise(now);
+        if now >= self.plan.warmup && tally.workers.is_some() {
+            tally.queue_waits.record(waited);
+        }
+    }
+
+    /// A worker is free again.
+    #[inline]
+    pub fn worker_freed(&mut self, service: ServiceId, now: Instant) {
+        self.services[service.index()].busy.fall(now);
+    }
+
+    /// Service went on for `took`; `awaited` says whether a client still waits for it.
+    #[inline]
+    pub fn worked(&mut self, service: ServiceId, took: Span, awaited: bool) {
+        let tally = &mut self.services[service.index()].tally;
+        tally.service_ns += u128::from(took.as_ns());
+        if !awaited {
+            tally.wasted_ns += u128::from(took.as_ns());
+        }
+    }
+
+    /// A service has discarded an attempt.
+    #[inline]
+    pub fn dropped(&mut self, service: ServiceId, now: Instant) {
+        let ServiceRecord { tally, in_flight, .. } = &mut self.services[service.index()];
+        tally.dropped += 1;
+        in_flight.fall(now);
+    }
+
+    /// A service has discarded an attempt because the caller had given up.
+    pub fn cancelled(&mut self, service: ServiceId, now: Instant) {
+        self.services[service.index()].tally.cancelled += 1;
+        self.dropped(service, now);
     }
 
     /// A service is done with an attempt that arrived at `arrived`.
     #[inline]
     pub fn completed(&mut self, service: ServiceId, arrived: Instant, succeeded: bool, now: Instant) {
-        let (tally, level) = &mut self.services[service.index()];
+        let ServiceRecord { tally, in_flight, .. } = &mut self.services[service.index()];
         tally.completed += 1;
         tally.succeeded += u64::from(succeeded);
         tally.sojourn_ns += u128::from(now.since(arrived).as_ns());
-        level.fall(now);
+        in_flight.fall(now);
+    }
+
+    /// The service with the most in progress now, the first of several; none without a service.
+    pub fn fullest(&self) -> Option<ServiceId> {
+        let most = self.services.iter().map(|record| record.in_flight.value()).max()?;
+        let fullest = self.services.iter().position(|record| record.in_flight.value() == most);
+        fullest.map(|position| ServiceId(position as u32))
     }
 
     /// Closes every window and bucket that ends at or before `now`, and passes every mark up to it.
@@ -258,7 +385,7 @@ impl<'p> Recorder<'p> {
             return;
         }
         for (_, meter) in &mut self.open {
-            meter.close_window(tallies(&self.calls), tallies(&self.services));
+            meter.close_window(call_tallies(&self.calls), service_tallies(&self.services));
         }
         self.peak_end = next_multiple(now, PEAK_WINDOW);
     }
@@ -290,13 +417,14 @@ impl<'p> Recorder<'p> {
     /// Every open meter takes over what is no difference of totals; then it is counted anew from `mark` on.
     fn hand_over_extremes(&mut self, mark: Instant) {
         for (_, meter) in &mut self.open {
-            meter.take_extremes(tallies(&self.calls), tallies(&self.services));
+            meter.take_extremes(call_tallies(&self.calls), service_tallies(&self.services));
         }
-        for (tally, _) in &mut self.calls {
-            tally.first_budget_refusal = None;
+        for record in &mut self.calls {
+            record.tally.first_budget_refusal = None;
         }
-        for (tally, level) in &mut self.services {
-            (tally.in_flight_max, tally.in_flight_max_at) = (level.value(), mark);
+        for ServiceRecord { tally, in_flight, queue, .. } in &mut self.services {
+            (tally.in_flight_max, tally.in_flight_max_at) = (in_flight.value(), mark);
+            tally.queue_max = queue.value();
         }
     }
 
@@ -310,14 +438,15 @@ impl<'p> Recorder<'p> {
 
     /// The totals of everything at `now`.
     fn totals(&self, now: Instant) -> Totals {
-        let services = self.services.iter().map(|(tally, level)| ServiceTally {
-            in_progress: level.value(),
-            in_flight_ns: level.integral_ns(now),
+        let services = self.services.iter().map(|ServiceRecord { tally, in_flight, busy, .. }| ServiceTally {
+            in_progress: in_flight.value(),
+            in_flight_ns: in_flight.integral_ns(now),
+            busy_ns: busy.integral_ns(now),
             ..tally.clone()
         });
         Totals {
             groups: self.groups.iter().map(|record| record.flow).collect(),
-            calls: tallies(&self.calls).cloned().collect(),
+            calls: call_tallies(&self.calls).cloned().collect(),
             services: services.collect(),
         }
     }
@@ -341,15 +470,18 @@ impl<'p> Recorder<'p> {
             scenario.failed += total.failed;
             scenario.in_flight_ns += total.in_flight_ns;
         }
-        for (total, (tally, level)) in services.iter_mut().zip(&self.services) {
+        for (total, ServiceRecord { tally, in_flight, queue, busy }) in services.iter_mut().zip(&self.services) {
             (total.attempts, total.retries, total.succeeded) = (tally.arrivals, tally.retry_arrivals, tally.succeeded);
-            total.failed = tally.completed - tally.succeeded + tally.refused;
-            total.in_flight_ns = level.integral_ns(now);
+            total.failed = tally.completed - tally.succeeded + tally.refused + tally.dropped;
+            total.in_flight_ns = in_flight.integral_ns(now);
+            (total.queued_ns, total.busy_ns) = (queue.integral_ns(now), busy.integral_ns(now));
+            scenario.queued_ns += total.queued_ns;
         }
-        for ((total, (tally, level)), call) in calls.iter_mut().zip(&self.calls).zip(&self.plan.calls) {
+        for ((total, record), call) in calls.iter_mut().zip(&self.calls).zip(&self.plan.calls) {
+            let CallRecord { tally, awaited, waiting } = record;
             (total.attempts, total.retries, total.timeouts) = (tally.attempts, tally.retries, tally.timeouts);
             (total.succeeded, total.failed) = (tally.succeeded, tally.errors + tally.timeouts);
-            total.in_flight_ns = level.integral_ns(now);
+            (total.in_flight_ns, total.queued_ns) = (awaited.integral_ns(now), waiting.integral_ns(now));
             scenario.add_attempts(total);
             if let Origin::Group(group) = call.origin {
                 groups[group.index()].add_attempts(total);
@@ -446,6 +578,10 @@ pub struct RunEnd {
     pub events: u64,
 }
 
-fn tallies<T>(records: &[(T, Level)]) -> impl Iterator<Item = &T> {
-    records.iter().map(|(tally, _)| tally)
+fn call_tallies(records: &[CallRecord]) -> impl Iterator<Item = &CallTally> {
+    records.iter().map(|record| &record.tally)
+}
+
+fn service_tallies(records: &[ServiceRecord]) -> impl Iterator<Item = &ServiceTally> {
+    records.iter().map(|record| &record.tally)
 }

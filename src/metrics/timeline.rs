@@ -9,9 +9,11 @@ use crate::time::Span;
 /// | attempts | sent, all calls | sent, the group's own calls | sent | arrived |
 /// | retries | of these after the first of their call | likewise | likewise | likewise |
 /// | succeeded | requests | requests | attempts answered well in time | arrivals answered well |
-/// | failed | requests | requests | attempts that failed or were given up | arrivals answered with an error, or refused |
+/// | failed | requests | requests | attempts that failed or were given up | arrivals answered with an error, refused or dropped |
 /// | timeouts | attempts given up, all calls | of the group's own calls | attempts given up | of the calls to it |
 /// | in flight | open requests | open requests | attempts the caller waits for | arrived and not answered |
+/// | queued | waiting at any service | (none) | waiting for a slot of the caller's pool | waiting for a worker |
+/// | busy | (none) | (none) | (none) | workers taken |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bucket {
     /// Position: the bucket covers `[index, index + 1)` times the bucket width.
@@ -28,6 +30,10 @@ pub struct Bucket {
     pub timeouts: u64,
     /// Integral of the number in flight over the bucket, in ns.
     pub in_flight_ns: u128,
+    /// Integral of the number that waits, in ns.
+    pub queued_ns: u128,
+    /// Integral of the number of workers taken, in ns.
+    pub busy_ns: u128,
 }
 
 impl Bucket {

@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::dist::{name_key, probability};
 use crate::plan::{
     BudgetDraft, BudgetPool, BudgetUse, Call, CallDraft, CallId, Draft, Fault, FaultDraft, Group, GroupDraft, GroupId,
-    Labels, Origin, Plan, PolicyDraft, PolicyId, Service, ServiceDraft, ServiceId, SharedBy, SharedOver, Timeout,
-    TimeoutId,
+    Labels, Origin, Plan, PolicyDraft, PolicyId, Pool, PoolDraft, Service, ServiceDraft, ServiceId, SharedBy,
+    SharedOver, Timeout, TimeoutId,
 };
 use crate::time::{Instant, Span};
 
@@ -88,8 +88,8 @@ impl Calls<'_> {
     }
 
     fn add_service(&mut self, id: ServiceId, service: ServiceDraft) -> Service {
-        let ServiceDraft { name, service_time, calls, steps } = service;
-        let ids = self.add(Origin::Service(id), 1, &name, calls);
+        let ServiceDraft { name, service_time, calls, steps, capacity } = service;
+        let ids = self.add(Origin::Service(id), capacity.instances, &name, calls);
         let first_step = self.steps.len() as u32;
         for (step, calls) in (0..).zip(steps) {
             let start = self.step_calls.len() as u32;
@@ -100,7 +100,7 @@ impl Calls<'_> {
             }
             self.steps.push(start..self.step_calls.len() as u32);
         }
-        Service { service_time, steps: first_step..self.steps.len() as u32 }
+        Service { service_time, steps: first_step..self.steps.len() as u32, capacity }
     }
 
     /// A call and its fallbacks, of which no call is one twice, run in the same step.
@@ -135,6 +135,8 @@ impl Calls<'_> {
                 total_timeout: self.timeout(call.total_timeout),
                 policy: call.policy,
                 budget: self.budget(id, origin, call.target, call.policy, instances),
+                pool: call.pool.map(|pool| self.pool(pool)),
+                avoid_previous: call.avoid_previous,
             };
             self.list.push(built);
         }
@@ -150,6 +152,15 @@ impl Calls<'_> {
             self.timeouts.len() - 1
         });
         Timeout { after, id: TimeoutId(id as u32) }
+    }
+
+    fn pool(&mut self, pool: PoolDraft) -> Pool {
+        // A wait of no time needs no timer.
+        let max_wait = match pool.max_wait {
+            Some(Span::ZERO) => Timeout { after: Span::ZERO, ..Timeout::NONE },
+            limit => self.timeout(limit),
+        };
+        Pool { size: pool.size, max_wait }
     }
 
     /// The budget of a call, with the pool that it shares with the calls before it or else begins.

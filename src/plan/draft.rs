@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, DeadlineRule, Effect, PolicyId, ServiceId};
+use crate::plan::{Arrivals, Capacity, DeadlineRule, Effect, PolicyId, ServiceId};
 use crate::policy::{RetryPolicy, TokenBucket};
 use crate::time::{Instant, Span};
 
@@ -52,6 +52,8 @@ pub struct ServiceDraft {
     pub calls: Vec<CallDraft>,
     /// The steps in which it makes them: positions among its calls. Fallbacks have no place in them.
     pub steps: Vec<Vec<usize>>,
+    /// What it can do at once.
+    pub capacity: Capacity,
 }
 
 /// A call.
@@ -86,6 +88,19 @@ pub struct CallDraft {
     pub total_timeout: Option<Span>,
     /// Its retry policy.
     pub policy: PolicyId,
+    /// The slots that its attempts need.
+    pub pool: Option<PoolDraft>,
+    /// Whether a retry goes to another server than the attempt before it.
+    pub avoid_previous: bool,
+}
+
+/// Slots for attempts.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolDraft {
+    /// How many; at least 1.
+    pub size: u32,
+    /// How long an attempt waits for one; none without a limit.
+    pub max_wait: Option<Span>,
 }
 
 /// A retry policy with its budget.

@@ -4,13 +4,15 @@
 //! scenario is resolved: "no timeout" is [`Span::UNLIMITED`], "no limit" the largest count. Names are
 //! kept beside the model in [`Labels`], for reports only.
 
+mod capacity;
 mod compile;
 mod draft;
 mod profile;
 
+pub use capacity::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
 pub use compile::compile;
 pub use draft::{
-    BudgetDraft, CallDraft, Draft, FaultDraft, GroupDraft, PolicyDraft, ServiceDraft, SharedBy, SharedOver,
+    BudgetDraft, CallDraft, Draft, FaultDraft, GroupDraft, PolicyDraft, PoolDraft, ServiceDraft, SharedBy, SharedOver,
 };
 pub use profile::{Piece, Profile};
 
@@ -166,6 +168,8 @@ pub struct Service {
     pub service_time: Dist,
     /// The steps, one after another, as a range of [`Plan::steps`].
     pub steps: Range<u32>,
+    /// What it can do at once.
+    pub capacity: Capacity,
 }
 
 /// Who makes a call.
@@ -214,6 +218,19 @@ pub struct Call {
     pub policy: PolicyId,
     /// The budget that its retries draw on.
     pub budget: Option<BudgetUse>,
+    /// The slots that its attempts need. Each instance of the caller has as many of its own.
+    pub pool: Option<Pool>,
+    /// Whether a retry goes to another server than the attempt before it, if there is another.
+    pub avoid_previous: bool,
+}
+
+/// Slots for the attempts of a call, such as the connections of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// How many attempts may be under way at once; at least 1.
+    pub size: u32,
+    /// How long one waits for a slot at most; may be zero, [`Span::UNLIMITED`] without a limit.
+    pub max_wait: Timeout,
 }
 
 /// What a caller tells its callee of its own deadline.
@@ -248,9 +265,9 @@ pub struct BudgetUse {
 /// A constant time limit and its place among [`Plan::timeouts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeout {
-    /// The limit; above zero.
+    /// The limit; above zero, unless it is said that it may be zero.
     pub after: Span,
-    /// Its FIFO; meaningless where `after` is [`Span::UNLIMITED`].
+    /// Its FIFO; meaningless where `after` is [`Span::UNLIMITED`] or zero.
     pub id: TimeoutId,
 }
 

@@ -1,11 +1,15 @@
-//! Retry policies: small state machines and pure functions that own no clock and no generator.
+//! Policies of clients and servers: small state machines and pure functions that own no clock and no generator.
 //!
 //! `now` and draws come in as arguments. Nothing here knows of events.
 
 mod backoff;
 mod budget;
+mod codel;
+mod limiter;
 mod retry;
 
 pub use backoff::{Backoff, CapOrder, Jitter, Schedule};
 pub use budget::{MICRO, TokenBucket};
+pub use codel::{Codel, CodelState};
+pub use limiter::{Limiter, LimiterState};
 pub use retry::{Attempted, RetryPolicy, Verdict};

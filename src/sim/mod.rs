@@ -6,7 +6,8 @@
 //! transitions; then everything in the order in which it was scheduled; then timeouts, in the order in which they
 //! were armed. A delay of zero is scheduled like any other: at this instant, after what is already scheduled there.
 //! Only a phase that the plan does not have (a constant service time of zero, an error returned without delay) is no
-//! event at all: what follows it is done at once.
+//! event at all: what follows it is done at once. Workers and slots that become free go on to whoever is next when the
+//! event has been dealt with otherwise, in the order in which they became free.
 //!
 //! ## Arrivals
 //!
@@ -29,31 +30,60 @@
 //!   work making it was given. If that is not later than now, the call fails at once with `deadline` (reason
 //!   `deadline`) and has made no attempt. Otherwise the timer of its end is armed, if it has one, and its first attempt
 //!   starts.
-//! - *An attempt starts*: it is sent, and *arrives* at its target when the network has taken its time (zero:
-//!   a scheduled delay of zero). If the network takes longer than `connect_timeout`, it is *lost*: it never arrives.
-//!   The caller waits until the earliest of: the call's end, now + `timeout`, and for a lost attempt now +
-//!   `connect_timeout`. If that is before the call's end, the attempt's own timer is armed. If the call passes its
-//!   deadline on, the attempt is told the earlier of the call's end and now + `timeout`, less the reserve (a share is
-//!   that of the time from now until then); otherwise it is told none.
-//! - **Arrive** at a service: the faults that are active there are asked in file order. `refuse` turns the attempt
-//!   away: it is *answered* with `refused`. `fail` strikes with its probability: after its delay (**Served**) the
-//!   attempt is
-//!   *answered* with its error. If none strikes, the service works for its service time (**Served**).
-//! - *Served*: the steps of the service begin one after another, see below. After the last, the attempt is
-//!   *answered* with success.
-//! - *Answered*: the service is done with it; the answer is sent, and reaches the caller when the network has taken its
-//!   time (zero: a scheduled delay of zero).
+//! - *An attempt starts*: its clock starts. If its call has a `pool`, it needs one of the slots of its caller's
+//!   instance (each client is one, and each server of a service). If one is free and nobody waits for it, the attempt
+//!   takes it and is *sent*. Otherwise, if `max_wait` is zero, it is *turned away* with `pool_timeout`; if not, it waits
+//!   behind those that wait already, and its timer is armed for the earlier of now + `timeout` and now + `max_wait`, if
+//!   it has one and it is before the call's end. A slot that is free goes to whoever has waited longest: that attempt is
+//!   *sent*. Without a pool an attempt is *sent* at once.
+//! - *An attempt is sent*: it *arrives* at its target when the network has taken its time (zero: a scheduled delay of
+//!   zero). If the network takes longer than `connect_timeout`, it is *lost*: it never arrives. The caller waits until
+//!   the earliest of: the call's end, the start of the attempt's clock + `timeout`, and for a lost attempt now +
+//!   `connect_timeout`. If that is before the call's end, the attempt's own timer is armed for it, in place of that of
+//!   its wait. If the call passes its deadline on, the attempt is told the earlier of the call's end and the start of
+//!   its clock + `timeout`, less the reserve (a share is that of the time from now until then); otherwise it is told
+//!   none. For the drop rules of queues every attempt has a deadline: what it was told, or else the earlier of the
+//!   call's end and the start of its clock + `timeout`.
+//! - *An attempt is turned away*: it has *ended* without having been sent, with `deadline` at the call's end, with
+//!   `pool_timeout` at its timer if `max_wait` is not longer than `timeout`, and else with `timeout`. It is one of the
+//!   attempts that the policy allows, but no attempt in the metrics: a *retry* is an attempt that is sent after another
+//!   of its own call was sent, and *original* is what was sent first of its call, by work that was original itself.
+//! - **Arrive** at a service: if the attempt has been given up and the service's `cancel` is not `ignore`, it is
+//!   *cancelled*. Otherwise the balancer picks a server, see below, and the faults that are active there are asked in
+//!   file order. `refuse` turns the attempt away: it is *answered* with `refused`. `fail` strikes with its probability:
+//!   after its delay (**Served**) the attempt is *answered* with its error. If none strikes, the server's limiter is
+//!   asked: if it does not let the attempt in, that is *answered* with `rate_limited`. If as many others are in progress
+//!   at the service as `max_in_flight`, it is *answered* with `overloaded`. Then, if a worker of the server is free, its
+//!   *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is *answered* with
+//!   `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
+//! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker of
+//!   the server, this one included. If the queue's drop rule says so (`expired`: the deadline is before now;
+//!   `deadline_aware`: the time until the deadline, zero if that is past, is less than the service time; CoDel: its
+//!   verdict about the time since the arrival), the attempt is *dropped*: it is *answered* with `overloaded` if its
+//!   caller still waits, and else nobody is told; the worker is free for the next. Otherwise it takes the worker, and
+//!   the service works for the service time (**Served**).
+//! - *Served*: unless the service `holds_worker`, the worker is free. The steps of the service begin one after another,
+//!   see below. After the last, the attempt is *answered* with success.
+//! - *Answered*: the service is done with it. If it still has its worker, that is free. The answer is sent, and reaches
+//!   the caller when the network has taken its time (zero: a scheduled delay of zero).
 //! - **Answer**: if the attempt has been given up, the answer is late: counted, not used. Otherwise the timer is
 //!   disarmed and the attempt has *ended*, with success or with an error. A success puts its deposit into the call's
 //!   budget.
-//! - **Timer** of an attempt: it is given up and has *ended* with `timeout`. **Timer** of a call's end: the attempt
-//!   under way is given up and has *ended* with `deadline`. What it started goes on: nobody tells the service.
-//! - *An attempt ends*: with success the call succeeds. With an error the policy decides
-//!   ([`RetryPolicy::decide`](crate::policy::RetryPolicy::decide), where `remaining` is the time until the call's end):
-//!   the call's budget is charged and the call waits, or it fails: with `deadline` if that is the reason, else with the
-//!   error of this attempt.
+//! - **Timer** of an attempt: it is *given up* and has *ended* with `timeout`. **Timer** of a call's end: the attempt
+//!   under way is *given up* and has *ended* with `deadline`. An attempt that waits for a slot is *turned away* instead.
+//! - *An attempt is given up*: its slot is free. Its target learns of it as far as its `cancel` says: `queued`, if the
+//!   attempt waits in a queue, it is *cancelled*; `running`, if it has arrived and has not been answered, it is
+//!   *cancelled*; `ignore`, what it started goes on.
+//! - *An attempt ends*: if it was answered, its slot is free. With success the call succeeds. With an error the policy
+//!   decides ([`RetryPolicy::decide`](crate::policy::RetryPolicy::decide), where `remaining` is the time until the
+//!   call's end): the call's budget is charged and the call waits, or it fails: with `deadline` if that is the reason,
+//!   else with the error of this attempt.
 //! - **Wake**: the wait is over and the next attempt starts. (At the call's end at the latest: then it is sent with no
 //!   time left, unless the policy's `min_attempt` forbids such a wait.)
+//! - *An attempt is cancelled*: it leaves the queue, its worker is free, and **Served** does not come any more. No
+//!   answer is sent. Then the calls that it makes are *abandoned*.
+//! - *Calls are abandoned*, in the order in which they began: the attempt under way is *given up*, or its wait or that
+//!   for a slot is over. The call ends with nothing: no policy is asked, no fallback begins, nobody is told.
 //! - *A call ends*: the timer of its end is disarmed. If it failed and has a `fallback`, that call begins in its place,
 //!   made by the same work as the same copy. Otherwise whoever made it goes on.
 //!
@@ -69,9 +99,27 @@
 //!   *answered* at once with the error of the copy that decided it; calls of the step that have not begun do not begin.
 //! - A step is over when all of its calls have begun and settled. A call that ends after its step is over, or after the
 //!   attempt was answered, changes nothing: nobody waits for it. But it does not know that: until then it goes on,
-//!   retries and fallback included.
+//!   retries and fallback included. Only where the service's `cancel` is `running`, calls that nobody waits for are
+//!   *abandoned*: when a call of several copies settles, its others, before the work goes on; when the attempt has been
+//!   answered, all that have not ended.
 //! - An attempt that succeeds on degraded work marks the work that made the call, or the client's request, as degraded:
 //!   one that is still waited for, not a copy that comes after enough others.
+//!
+//! ## The balancer
+//!
+//! A service with several servers has a balancer. It picks from all of them; but if the call says `avoid_previous`, not
+//! the one at which an attempt of the same call arrived last while its caller waited for it. The load of a server is the
+//! number of attempts in progress there: arrived, and not answered, dropped or cancelled.
+//!
+//! - `round_robin`: the server that a counter of the service stands at, or the one after it if that is to be avoided;
+//!   the counter, at first 0, goes on to the server after the one picked. After the last comes the first.
+//! - `random`: one of the candidates in ascending order, by the draw `Server`.
+//! - `least_loaded`: the lowest of those with the least load.
+//! - `two_choices`: the one that `random` picks and one of the other candidates, by the draw `OtherServer`; of these the
+//!   one with less load, the first if they are equal.
+//! - `primary`: the lowest candidate.
+//! - `by_copy`: the number of the call's copy modulo the number of servers, or the one after it if that is to be
+//!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
 //!
 //! The run ends before the first event at or after the horizon; without a horizon, when nothing but fault transitions
 //! is left. Then its end is the instant of the last other event.
@@ -86,8 +134,9 @@
 //! client's call: `k` is that of the request); whether it is made is drawn from the key of copy 0. A fallback has the
 //! key `call_key(key of the call that failed, fallback.key, 0)`. The attempt n of a call has the key
 //! `attempt_key(call key, n, 0)`: that is the key of the work at the service. From the attempt's key come its service
-//! time, its times on the network, the wait after it, `draw(mix(attempt, fault.key), Fault)` whether a fault
-//! strikes it, and from `mix(attempt, fault.key)` the delay of that fault.
+//! time, its times on the network, the wait after it, its server (`below(draw(key, purpose), candidates)`),
+//! `draw(mix(attempt, fault.key), Fault)` whether a fault strikes it, and from `mix(attempt, fault.key)` the delay of
+//! that fault.
 
 pub mod agenda;
 mod arrivals;

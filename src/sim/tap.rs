@@ -42,10 +42,41 @@ pub enum Note {
         /// Its key.
         key: u64,
     },
+    /// An attempt was turned away by its caller's own pool and never sent.
+    TurnedAway {
+        /// Of this call.
+        call: CallId,
+        /// Its key.
+        key: u64,
+        /// `pool_timeout`, `timeout` or `deadline`.
+        error: ErrorKind,
+    },
     /// An attempt arrived at its target.
     Arrived {
         /// The target.
         service: ServiceId,
+        /// Its key.
+        key: u64,
+    },
+    /// The balancer picked a server; only of services with several.
+    Placed {
+        /// The attempt's key.
+        key: u64,
+        /// The server, from 0.
+        server: u32,
+    },
+    /// The service began to work on an attempt.
+    Began {
+        /// Its key.
+        key: u64,
+    },
+    /// The queue discarded an attempt when its turn came.
+    Dropped {
+        /// Its key.
+        key: u64,
+    },
+    /// The service ended its work on an attempt, because the caller had given up.
+    Cancelled {
         /// Its key.
         key: u64,
     },
@@ -69,6 +100,13 @@ pub enum Note {
         key: u64,
         /// `timeout` or `deadline`.
         error: ErrorKind,
+    },
+    /// A call was ended by the work that made it.
+    Abandoned {
+        /// Which.
+        call: CallId,
+        /// The key of its last attempt.
+        key: u64,
     },
     /// After the failed attempt the call waits for its next one.
     Waiting {

@@ -82,7 +82,13 @@ impl<'a> Books<'a> {
                 }
             }
             Note::TimedOut { key, .. } => self.ends[self.attempts[&key].call.index()].timed_out += 1,
-            Note::Waiting { .. } => {}
+            Note::TurnedAway { .. }
+            | Note::Placed { .. }
+            | Note::Began { .. }
+            | Note::Dropped { .. }
+            | Note::Cancelled { .. }
+            | Note::Abandoned { .. }
+            | Note::Waiting { .. } => {}
             Note::CallEnded { call, result, .. } => {
                 let Call { origin, fallback, .. } = self.plan.calls[call.index()];
                 // In place of a failed call with a fallback the fallback decides.

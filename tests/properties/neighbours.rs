@@ -141,7 +141,16 @@ impl Part {
                 own(&self.services, service.0).map(|id| Note::Arrived { service: ServiceId(id), key })
             }
             Note::CallEnded { call, key, result } => own_call(call).map(|call| Note::CallEnded { call, key, result }),
-            Note::Answered { key, .. }
+            Note::TurnedAway { call, key, error } => own_call(call).map(|call| {
+                keys.insert(key);
+                Note::TurnedAway { call, key, error }
+            }),
+            Note::Abandoned { call, key } => own_call(call).map(|call| Note::Abandoned { call, key }),
+            Note::Placed { key, .. }
+            | Note::Began { key }
+            | Note::Dropped { key }
+            | Note::Cancelled { key }
+            | Note::Answered { key, .. }
             | Note::Answer { key, .. }
             | Note::TimedOut { key, .. }
             | Note::Waiting { key, .. } => keys.contains(&key).then_some(note),

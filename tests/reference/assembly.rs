@@ -2,8 +2,8 @@
 
 use stormsim::dist::name_key;
 use stormsim::plan::{
-    BudgetPool, BudgetUse, Call, CallId, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Service, ServiceId,
-    Timeout, TimeoutId,
+    BudgetPool, BudgetUse, Call, CallId, Capacity, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Service,
+    ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{RetryPolicy, Schedule};
 use stormsim::time::{Instant, Span};
@@ -35,6 +35,7 @@ impl Sketch {
             services.push(Service {
                 service_time: service.service_time.clone(),
                 steps: first_step as u32..steps.len() as u32,
+                capacity: Capacity::UNLIMITED,
             });
         }
         let mut windows = Vec::new();
@@ -241,6 +242,8 @@ impl Edges<'_> {
             total_timeout: self.timeout(sketch.total_timeout),
             policy: self.sketch.policy_of(sketch),
             budget: pool.map(|pool| BudgetUse { pool: pool as u32, by_instance: budgets[pool].by_instance }),
+            pool: None,
+            avoid_previous: false,
         };
         self.calls.push(call);
         CallId(self.calls.len() as u32 - 1)

@@ -6,8 +6,8 @@ use std::ops::Range;
 use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
-    Arrivals, BudgetPool, BudgetUse, Call, CallId, DeadlineRule, Effect, Fault, Group, GroupId, Labels, Origin, Plan,
-    PolicyId, Service, ServiceId, Timeout,
+    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Fault, Group, GroupId, Labels,
+    Origin, Plan, PolicyId, Service, ServiceId, Timeout,
 };
 use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, RetryPolicy, Schedule, TokenBucket};
 use stormsim::sim::Note;
@@ -42,6 +42,8 @@ impl Link {
             total_timeout: Timeout::NONE,
             policy: PolicyId(u32::MAX),
             budget: None,
+            pool: None,
+            avoid_previous: false,
         };
         Self { call, policy: policy(1, 0), fallback: None }
     }
@@ -162,6 +164,7 @@ impl HandMade {
         self.0.services.push(Service {
             service_time: Dist::Constant(Span::from_ms(service_time_ms)),
             steps: first_step..self.0.steps.len() as u32,
+            capacity: Capacity::UNLIMITED,
         });
         self.0.labels.services.push(name.to_owned());
         id

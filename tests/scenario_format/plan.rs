@@ -3,8 +3,8 @@
 use stormsim::dist::{Dist, name_key};
 use stormsim::failure::{ErrorKind, ErrorSet};
 use stormsim::plan::{
-    Arrivals, BudgetPool, BudgetUse, Call, CallId, DeadlineRule, Effect, Fault, Group, GroupId, Labels, Origin, Plan,
-    PolicyId, Service, ServiceId, Timeout, TimeoutId,
+    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Fault, Group, GroupId, Labels,
+    Origin, Plan, PolicyId, Service, ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule, TokenBucket};
 use stormsim::scenario::Overrides;
@@ -31,6 +31,8 @@ fn plain_call(label: &str, origin: Origin, target: u32) -> Call {
         total_timeout: Timeout::NONE,
         policy: PolicyId(0),
         budget: None,
+        pool: None,
+        avoid_previous: false,
     }
 }
 
@@ -95,7 +97,7 @@ fn three_tier_policies() -> Vec<RetryPolicy> {
 #[test]
 fn three_tiers_become_exactly_this_plan() {
     let scenario = parse(THREE_TIER, &Overrides::default());
-    let service = |service_time, steps| Service { service_time, steps };
+    let service = |service_time, steps| Service { service_time, steps, capacity: Capacity::UNLIMITED };
     let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let rule =
         TokenBucket { max: 10_000_000, initial: 5_000_000, per_success: 100_000, cost: 1_000_000, floor: 1_000_000 };

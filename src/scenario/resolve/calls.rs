@@ -77,6 +77,8 @@ impl Resolver<'_> {
             timeout: self.limit(&table.timeout, &format!("`{path}.timeout`")),
             total_timeout: self.limit(&table.total_timeout, &format!("`{path}.total_timeout`")),
             policy,
+            pool: None,
+            avoid_previous: false,
         }
     }
 
