@@ -394,7 +394,7 @@ mod tests {
         let [scenario, client, call, service, fault] = KINDS.map(|kind| whole(kind).collect::<Vec<_>>());
         let latencies = ["latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms", "latency_p999_ms"];
         assert_eq!(client, [&["open"], &latencies[..], &["latency_max_ms", "give_up_max_ms", "completion_s"]].concat());
-        assert_eq!(call, ["pool_wait_p99_ms", "last_retry_s", "first_budget_refusal_s", "tokens_left"]);
+        assert_eq!(call, ["last_retry_s", "pool_wait_p99_ms", "first_budget_refusal_s", "tokens_left"]);
         assert_eq!(scenario, [client, call].concat());
         assert_eq!(service, ["queue_wait_p99_ms"]);
         assert!(fault.is_empty());

@@ -1,11 +1,13 @@
 //! The caller's side: attempts, timers, waits.
 
+use std::mem::replace;
+
 use crate::dist::{Purpose, attempt_key};
 use crate::failure::{ErrorKind, StopReason};
-use crate::plan::{Call, CallId, DeadlineRule, Origin};
+use crate::plan::{Call, CallId, DeadlineRule, Origin, Timeout};
 use crate::policy::{Attempted, Verdict};
 use crate::sim::agenda::Sequence;
-use crate::sim::frames::{CallFrame, Maker, NONE, Parent, WorkFrame};
+use crate::sim::frames::{CallExtra, CallFrame, Maker, NONE, Parent, Phase, Visit, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 use crate::time::{Instant, Span};
@@ -15,10 +17,18 @@ use crate::time::{Instant, Span};
 pub(super) type CallEnd = Result<bool, (ErrorKind, StopReason)>;
 
 impl<T: Tap> Replica<'_, T> {
-    /// A call begins.
-    pub(super) fn begin_call(&mut self, call: CallId, parent: Parent, key: u64) {
+    /// A call begins, as this copy.
+    pub(super) fn begin_call(&mut self, call: CallId, parent: Parent, key: u64, copy: u32) {
         let frame = CallFrame { key, start: self.now, armed: Sequence::NONE, parent, call, attempt: 0, work: NONE };
         let index = self.calls.insert(frame);
+        if self.has_extras {
+            let extra = CallExtra::of_copy(copy);
+            self.extras.resize(self.calls.places(), extra);
+            self.extras[index as usize] = extra;
+        }
+        if self.servers.cancels {
+            self.join_kin(index);
+        }
         if self.has_ends {
             let end = self.end_of(index);
             if end <= self.now {
@@ -64,14 +74,22 @@ impl<T: Tap> Replica<'_, T> {
 
     /// The next attempt of a call starts.
     pub(super) fn start_attempt(&mut self, index: u32) {
-        let plan = self.plan;
         let frame = &mut self.calls[index];
         // A call without a limit may get here more often than can be counted; from then on its attempts share a number.
         frame.attempt = frame.attempt.saturating_add(1);
-        let (id, attempt, parent) = (frame.call, frame.attempt, frame.parent);
+        if self.pools.exist() { self.ask_for_slot(index) } else { self.send(index, self.now) }
+    }
+
+    /// An attempt is sent whose clock started at `asked`.
+    #[inline(always)]
+    pub(super) fn send(&mut self, index: u32, asked: Instant) {
+        let plan = self.plan;
+        let CallFrame { key, call: id, attempt, parent, .. } = self.calls[index];
         let call = &plan.calls[id.index()];
-        let key = attempt_key(frame.key, attempt, 0);
-        let is_original = attempt == 1
+        let key = attempt_key(key, attempt, 0);
+        let is_retry =
+            if self.has_extras { replace(&mut self.extras[index as usize].has_sent, true) } else { attempt > 1 };
+        let is_original = !is_retry
             && match parent.maker() {
                 Maker::Client(_) => true,
                 Maker::Work(work) => self.works[work].is_original,
@@ -85,15 +103,14 @@ impl<T: Tap> Replica<'_, T> {
             caller: index,
             call: id,
             service: call.target,
+            server: NONE,
             steps: 0,
             unsettled: 0,
             children: 0,
             is_beginning: false,
             is_original,
-            is_retry: attempt > 1,
-            is_lost,
-            is_answered: false,
-            is_delivered: false,
+            is_retry,
+            phase: if is_lost { Phase::Lost } else { Phase::Travelling },
             is_degraded: false,
             error: None,
         });
@@ -101,38 +118,76 @@ impl<T: Tap> Replica<'_, T> {
         frame.work = work;
         frame.armed = Sequence::NONE;
         self.tap.note(self.now, Note::Sent { call: id, attempt, key });
-        self.recorder.sent(id, attempt > 1, self.now);
+        self.recorder.sent(id, is_retry, self.now);
         if is_lost {
             self.recorder.lost(id);
         } else {
             self.agenda.schedule(delay, Kind::Arrive.of(work));
         }
-        self.arm_attempt(index, call, is_lost);
+        self.arm_attempt(index, call, is_lost, asked);
         if self.passes_deadlines {
-            self.pass_deadline(index, work, call);
+            self.pass_deadline(index, work, call, asked);
         }
+        if self.servers.stations[call.target.index()].first != NONE {
+            self.announce(index, work, call, asked);
+        }
+    }
+
+    /// Notes what a server will have to know of an attempt that is sent to it.
+    fn announce(&mut self, index: u32, work: u32, call: &Call, asked: Instant) {
+        let target = &self.plan.services[call.target.index()].capacity;
+        let deadline = if target.queue.drop_rule.needs_deadlines() {
+            let told = self.deadlines.get(work as usize).copied().unwrap_or(Instant::LIMIT);
+            told.min(self.waits_until(index, call, asked))
+        } else {
+            Instant::LIMIT
+        };
+        let (server, copy) = match self.extras.get(index as usize) {
+            Some(extra) => (extra.server, extra.copy),
+            None => (NONE, 0),
+        };
+        let avoid = if call.avoid_previous { server } else { NONE };
+        self.servers.expect(work, Visit { deadline, began: self.now, avoid, copy });
+    }
+
+    /// The instant until which a caller waits for an attempt whose clock started at `asked`, as long as that arrives.
+    fn waits_until(&self, index: u32, call: &Call, asked: Instant) -> Instant {
+        self.end_of(index).min(asked + call.timeout.after)
     }
 
     /// Arms the attempt's timer, if it runs out before the call ends. An attempt that is lost has the time to connect.
     #[inline]
-    fn arm_attempt(&mut self, index: u32, call: &Call, is_lost: bool) {
-        let timeout = if is_lost && call.connect_timeout.after < call.timeout.after {
-            call.connect_timeout
+    fn arm_attempt(&mut self, index: u32, call: &Call, is_lost: bool, asked: Instant) {
+        let timeout = call.timeout.after;
+        let timeout_at = asked + timeout;
+        if is_lost && self.now + call.connect_timeout.after < timeout_at {
+            self.arm_limit(index, call.connect_timeout);
+        } else if asked == self.now {
+            self.arm_limit(index, call.timeout);
         } else {
-            call.timeout
-        };
+            // It has waited for its slot, so that the limit is not the same for all from now on.
+            let is_needed = timeout < Span::UNLIMITED && (!self.has_ends || timeout_at < self.end_of(index));
+            self.calls[index].armed =
+                if is_needed { self.agenda.arm_at(timeout_at, Kind::Timer.of(index)) } else { Sequence::NONE };
+        }
+    }
+
+    /// Arms the timer of a call's attempt for `limit` from now, if there is such a limit and the call does not end
+    /// before.
+    #[inline]
+    pub(super) fn arm_limit(&mut self, index: u32, limit: Timeout) {
         let is_needed =
-            timeout.after < Span::UNLIMITED && (!self.has_ends || self.now + timeout.after < self.end_of(index));
+            limit.after < Span::UNLIMITED && (!self.has_ends || self.now + limit.after < self.end_of(index));
         self.calls[index].armed =
-            if is_needed { self.agenda.arm(timeout.id, Kind::Timer.of(index)) } else { Sequence::NONE };
+            if is_needed { self.agenda.arm(limit.id, Kind::Timer.of(index)) } else { Sequence::NONE };
     }
 
     /// Tells the work what it may know of the instant at which its caller will stop waiting.
-    fn pass_deadline(&mut self, index: u32, work: u32, call: &Call) {
+    fn pass_deadline(&mut self, index: u32, work: u32, call: &Call, asked: Instant) {
         if self.deadlines.len() < self.works.places() {
             self.deadlines.resize(self.works.places(), Instant::LIMIT);
         }
-        let until = self.end_of(index).min(self.now + call.timeout.after);
+        let until = self.waits_until(index, call, asked);
         let less = |reserve: Span| Instant::from_ns(until.as_ns().saturating_sub(reserve.as_ns()));
         self.deadlines[work as usize] = match call.deadline {
             DeadlineRule::PassLess(reserve) if until < Instant::LIMIT => less(reserve),
@@ -156,7 +211,7 @@ impl<T: Tap> Replica<'_, T> {
     /// An answer reaches the caller, if there still is one.
     pub(super) fn answer(&mut self, work: u32) {
         let frame = &mut self.works[work];
-        frame.is_delivered = true;
+        frame.phase = Phase::Delivered;
         let WorkFrame { key, caller, call, error, is_degraded, .. } = *frame;
         self.release_work(work);
         self.tap.note(self.now, Note::Answer { key, late: caller == NONE });
@@ -166,6 +221,7 @@ impl<T: Tap> Replica<'_, T> {
         }
         self.recorder.answered_in_time(call, error.is_none(), self.now);
         self.calls[caller].armed = Sequence::NONE;
+        self.free_slot(caller);
         match error {
             None => {
                 self.deposit(caller, call);
@@ -178,37 +234,46 @@ impl<T: Tap> Replica<'_, T> {
     fn deposit(&mut self, index: u32, call: CallId) {
         if let Some(used) = self.plan.calls[call.index()].budget {
             let rule = &self.plan.budgets[used.pool as usize].rule;
-            let balance = self.budgets.balance(used, instance(self.calls[index].parent));
+            let instance = self.instance(self.calls[index].parent);
+            let balance = self.budgets.balance(used, instance);
             *balance = rule.after_success(*balance);
         }
     }
 
-    /// The attempt under way has taken too long. Nobody tells the service: its work goes on.
-    pub(super) fn give_up(&mut self, index: u32, error: ErrorKind) {
+    /// The timer of an attempt has run out.
+    pub(super) fn attempt_timed_out(&mut self, index: u32) {
         let CallFrame { call, work, .. } = self.calls[index];
-        let WorkFrame { key, is_lost, .. } = self.works[work];
-        self.works[work].caller = NONE;
-        if is_lost {
-            self.works.remove(work);
+        let error = if work == NONE { self.error_of_waiting(call) } else { ErrorKind::Timeout };
+        self.give_up(index, error);
+    }
+
+    /// The attempt under way has taken too long.
+    pub(super) fn give_up(&mut self, index: u32, error: ErrorKind) {
+        if self.leave_pool_queue(index) {
+            return self.turn_away(index, error);
         }
+        let CallFrame { call, work, .. } = self.calls[index];
+        let key = self.works[work].key;
         self.tap.note(self.now, Note::TimedOut { key, error });
         self.recorder.timed_out(call, self.now);
         self.calls[index].armed = Sequence::NONE;
+        self.give_up_attempt(index);
         self.fail_attempt(index, key, error);
     }
 
     /// An attempt has failed: the policy decides.
     #[inline(always)]
-    fn fail_attempt(&mut self, index: u32, key: u64, error: ErrorKind) {
+    pub(super) fn fail_attempt(&mut self, index: u32, key: u64, error: ErrorKind) {
         let CallFrame { parent, call, attempt, .. } = self.calls[index];
         self.calls[index].work = NONE;
         let policy = self.plan.policy_of(call);
         let remaining = self.remaining(index);
-        let budget = self.plan.calls[call.index()]
-            .budget
-            .map(|used| (&self.plan.budgets[used.pool as usize].rule, self.budgets.balance(used, instance(parent))));
-        let budget_grants = budget.as_ref().is_none_or(|(rule, balance)| rule.grants(**balance));
         let previous_wait = self.previous_waits.get(index as usize).copied().unwrap_or(Span::ZERO);
+        let budget = self.plan.calls[call.index()].budget.map(|used| {
+            let instance = self.instance(parent);
+            (&self.plan.budgets[used.pool as usize].rule, self.budgets.balance(used, instance))
+        });
+        let budget_grants = budget.as_ref().is_none_or(|(rule, balance)| rule.grants(**balance));
         match policy.decide(Attempted { attempt, error, remaining, budget_grants, previous_wait, key }) {
             Verdict::Retry(wait) => {
                 if let Some((rule, balance)) = budget {
@@ -238,8 +303,10 @@ impl<T: Tap> Replica<'_, T> {
     /// A call ends: its fallback begins in its place, or whoever made it goes on.
     fn end_call(&mut self, index: u32, end: CallEnd) {
         let CallFrame { key, start, parent, call: id, attempt, .. } = self.calls[index];
-        if let Some(timer) = self.end_timers.get_mut(index as usize) {
-            *timer = Sequence::NONE;
+        let copy = self.extras.get(index as usize).map_or(0, |extra| extra.copy);
+        self.disarm_end(index);
+        if self.servers.cancels {
+            self.leave_kin(index);
         }
         self.calls.remove(index);
         self.tap.note(
@@ -255,16 +322,26 @@ impl<T: Tap> Replica<'_, T> {
         match (parent.maker(), call.origin) {
             (Maker::Client(client), Origin::Group(group)) => self.end_request(group, client, (start, attempt), end),
             (Maker::Work(work), _) => self.call_of_work_ended(work, id, end),
-            (Maker::Fan(fan), _) => self.call_of_fan_ended(fan, key, id, end),
+            (Maker::Fan(fan), _) => self.call_of_fan_ended(fan, (key, copy), id, end),
             (Maker::Client(_), Origin::Service(_)) => debug_assert!(false, "clients make the calls of their group"),
         }
     }
-}
 
-/// The number of the instance that makes a call: each client is one, a service has one.
-fn instance(parent: Parent) -> u32 {
-    match parent.maker() {
-        Maker::Client(number) => number,
-        Maker::Work(_) | Maker::Fan(_) => 0,
+    pub(super) fn disarm_end(&mut self, index: u32) {
+        if let Some(timer) = self.end_timers.get_mut(index as usize) {
+            *timer = Sequence::NONE;
+        }
+    }
+
+    /// The number of the instance that makes a call: that of the client in its group, or of the server in its service.
+    pub(super) fn instance(&self, parent: Parent) -> u32 {
+        let work = match parent.maker() {
+            Maker::Client(number) => return number,
+            Maker::Work(work) => work,
+            Maker::Fan(fan) => self.fans[fan].work,
+        };
+        let WorkFrame { server, service, .. } = self.works[work];
+        // Where servers are not told apart, there is one.
+        if server == NONE { 0 } else { server - self.servers.stations[service.index()].first }
     }
 }

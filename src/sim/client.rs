@@ -86,7 +86,7 @@ impl<T: Tap> Replica<'_, T> {
                 choices[choices.partition_point(|&(bound, _)| bound < drawn)].1
             }
         };
-        self.begin_call(choice, Parent::client(client), call_key(key, plan.calls[choice.index()].key, 0));
+        self.begin_call(choice, Parent::client(client), call_key(key, plan.calls[choice.index()].key, 0), 0);
     }
 
     /// A client's request ends with its call, which began at `start` and made `attempts` attempts.

@@ -5,8 +5,11 @@ use crate::plan::{CallId, ServiceId};
 use crate::sim::agenda::Sequence;
 use crate::time::Instant;
 
-/// "No frame": the caller has given up, or no attempt is under way.
+/// "No frame": the caller has given up, no attempt is under way, or the service has no servers to tell apart.
 pub const NONE: u32 = u32::MAX;
+
+/// In place of the work of a call: it has been abandoned, and the frame only waits for the end of its wait to pass.
+pub const GONE: u32 = u32::MAX - 1;
 
 /// Who made a call, in 32 bits: a client, by its number; work of a service, by its frame; or a fan of calls that work
 /// has spread, by its frame.
@@ -71,14 +74,59 @@ pub struct CallFrame {
     pub call: CallId,
     /// Attempts made so far.
     pub attempt: u32,
-    /// The work of the attempt that is under way, or [`NONE`].
+    /// The work of the attempt that is under way, or [`NONE`], or [`GONE`].
     pub work: u32,
+}
+
+/// What is kept of a call beside its frame, where pools and balancers ask for it.
+#[derive(Clone, Copy, Debug)]
+pub struct CallExtra {
+    /// When the clock of its attempt started.
+    pub asked: Instant,
+    /// The server, from 0, that one of its attempts reached last while it was waited for, or [`NONE`].
+    pub server: u32,
+    /// Which copy of its call it is.
+    pub copy: u32,
+    /// Whether it has sent an attempt.
+    pub has_sent: bool,
+    /// Whether it waits for a slot.
+    pub is_waiting: bool,
+}
+
+impl CallExtra {
+    /// That of a call that has just begun.
+    pub const fn of_copy(copy: u32) -> Self {
+        Self { asked: Instant::ZERO, server: NONE, copy, has_sent: false, is_waiting: false }
+    }
+}
+
+/// Where an attempt is, in the order in which it gets there; not all do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Phase {
+    /// It will never arrive.
+    Lost,
+    /// On its way to the service.
+    Travelling,
+    /// Waiting for a worker.
+    Queued,
+    /// A fault will answer it after a delay.
+    Failing,
+    /// In service.
+    Serving,
+    /// Its own calls run.
+    Calling,
+    /// The service is done with it; the answer is on its way.
+    Answered,
+    /// The answer has reached the caller, in time or late.
+    Delivered,
+    /// The service has ended its work on it; no answer comes.
+    Cancelled,
 }
 
 /// An attempt on its way to a service, at it, or on its way back.
 ///
 /// The frame is kept until its answer has reached the caller and the last call made by it has ended, whichever is
-/// later.
+/// later; a cancelled one until the event that was scheduled for it has passed.
 #[derive(Debug)]
 pub struct WorkFrame {
     /// Its key.
@@ -91,10 +139,12 @@ pub struct WorkFrame {
     pub call: CallId,
     /// The service that it is sent to: the target of the call.
     pub service: ServiceId,
-    /// Steps begun so far.
-    pub steps: u32,
-    /// Calls of the step that runs which have not settled.
-    pub unsettled: u32,
+    /// The server that it is at, counted through all services whose servers are told apart; else [`NONE`].
+    pub server: u32,
+    /// Steps begun so far; at most 1,000.
+    pub steps: u16,
+    /// Calls of the step that runs which have not settled; at most 1,000.
+    pub unsettled: u16,
     /// Calls and fans made by it that have not ended.
     pub children: u32,
     /// Whether calls of the step are still to begin.
@@ -103,16 +153,33 @@ pub struct WorkFrame {
     pub is_original: bool,
     /// Whether it is a retry of its own call.
     pub is_retry: bool,
-    /// Whether it will never arrive.
-    pub is_lost: bool,
-    /// Whether the service is done with it.
-    pub is_answered: bool,
-    /// Whether the answer has reached the caller, in time or late.
-    pub is_delivered: bool,
+    /// Where it is.
+    pub phase: Phase,
     /// Whether an optional call beneath it failed.
     pub is_degraded: bool,
     /// The error to answer with; none for success.
     pub error: Option<ErrorKind>,
+}
+
+impl WorkFrame {
+    /// Whether the service is done with it.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.phase >= Phase::Answered
+    }
+}
+
+/// What is kept of an attempt beside its frame, where the servers of its target are told apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit {
+    /// After this instant it is of no use to its caller, as far as the queue knows.
+    pub deadline: Instant,
+    /// When a worker took it up.
+    pub began: Instant,
+    /// The server, from 0, that it is to keep away from, or [`NONE`].
+    pub avoid: u32,
+    /// Which copy of its call it belongs to.
+    pub copy: u32,
 }
 
 /// A call of a step that is more than one call: copies, or a call and its fallback.
@@ -133,4 +200,15 @@ pub struct Fan {
     pub is_beginning: bool,
     /// Whether nobody waits for it any more.
     pub is_settled: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames are what memory goes to: 10^7 clients have as many calls and pieces of work.
+    #[test]
+    fn frames_stay_small() {
+        assert_eq!((size_of::<CallFrame>(), size_of::<WorkFrame>(), size_of::<Visit>()), (40, 48, 24));
+    }
 }

@@ -108,8 +108,8 @@
 //! ## The balancer
 //!
 //! A service with several servers has a balancer. It picks from all of them; but if the call says `avoid_previous`, not
-//! the one at which an attempt of the same call arrived last while its caller waited for it. The load of a server is the
-//! number of attempts in progress there: arrived, and not answered, dropped or cancelled.
+//! the one that an attempt of the same call had reached last, while its caller waited for it, when this one was sent.
+//! The load of a server is the number of attempts in progress there: arrived, and not answered, dropped or cancelled.
 //!
 //! - `round_robin`: the server that a counter of the service stands at, or the one after it if that is to be avoided;
 //!   the counter, at first 0, goes on to the server after the one picked. After the last comes the first.
@@ -140,12 +140,17 @@
 
 pub mod agenda;
 mod arrivals;
+mod balance;
 mod budget;
 mod call;
+mod cancel;
 mod client;
 mod fault;
 mod frames;
+mod list;
+mod pool;
 mod replica;
+mod server;
 mod service;
 mod slab;
 mod steps;

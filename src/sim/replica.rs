@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::dist::replica_key;
 use crate::failure::ErrorKind;
 use crate::metrics::{End, Limit, Outcome, Recorder, RunEnd};
-use crate::plan::{Arrivals, DeadlineRule, FaultId, GroupId, Plan, Service};
+use crate::plan::{Arrivals, Balance, DeadlineRule, FaultId, GroupId, Plan, Service};
 use crate::sim::agenda::{Agenda, Event, Sequence};
 use crate::sim::arrivals::Source;
 use crate::sim::budget::Budgets;
-use crate::sim::frames::{CallFrame, Fan, WorkFrame};
+use crate::sim::cancel::Kin;
+use crate::sim::frames::{CallExtra, CallFrame, Fan, WorkFrame};
+use crate::sim::pool::Pools;
+use crate::sim::server::{Freed, Servers};
 use crate::sim::slab::Slab;
 use crate::sim::tap::Tap;
 use crate::time::{Instant, Span};
@@ -107,6 +110,17 @@ pub(super) struct Replica<'p, T> {
     pub(super) budgets: Budgets,
     /// By service: the faults that are active there, in file order.
     pub(super) active_faults: Vec<Vec<FaultId>>,
+    pub(super) servers: Servers,
+    pub(super) pools: Pools,
+    /// Whether anything is kept of calls beside their frames.
+    pub(super) has_extras: bool,
+    /// By call frame. Empty unless it is.
+    pub(super) extras: Vec<CallExtra>,
+    pub(super) kin: Kin,
+    /// Workers and slots that have become free in this event, while others waited for them.
+    pub(super) freed: Vec<Freed>,
+    /// So many frames of one kind that what one event may add still fits.
+    room: usize,
     pub(super) recorder: Recorder<'p>,
     pub(super) key: u64,
     number: u32,
@@ -125,6 +139,10 @@ impl<'p, T: Tap> Replica<'p, T> {
             }
             Some(first)
         });
+        let pools = Pools::new(plan);
+        let is_by_copy = |service: &Service| service.capacity.balance == Balance::ByCopy;
+        let has_extras =
+            pools.exist() || plan.calls.iter().any(|call| call.avoid_previous) || plan.services.iter().any(is_by_copy);
         Self {
             plan,
             tap,
@@ -144,6 +162,13 @@ impl<'p, T: Tap> Replica<'p, T> {
             arrivals_pending: 0,
             budgets: Budgets::new(plan),
             active_faults: vec![Vec::new(); plan.services.len()],
+            servers: Servers::new(plan),
+            pools,
+            has_extras,
+            extras: Vec::new(),
+            kin: Kin::default(),
+            freed: Vec::new(),
+            room: usize::MAX,
             recorder: Recorder::new(plan),
             key,
             number,
@@ -166,7 +191,7 @@ impl<'p, T: Tap> Replica<'p, T> {
         // With very many calls in one step the bounds are looked at after every event.
         let seldom = most.saturating_mul(BOUNDS_INTERVAL as usize) <= bounds.frames / 4;
         let mask = if seldom { BOUNDS_INTERVAL - 1 } else { 0 };
-        let room = bounds.frames.saturating_sub(most.saturating_mul(mask as usize + 1));
+        self.room = bounds.frames.saturating_sub(most.saturating_mul(mask as usize + 1));
         while let Some((event, _)) = self.agenda.pop(|event, sequence| {
             let index = event.index();
             if event.kind() == Kind::Timer as u8 {
@@ -179,6 +204,9 @@ impl<'p, T: Tap> Replica<'p, T> {
             if now != self.now {
                 self.now = now;
                 events_before_now = events;
+            }
+            if self.servers.cancels && self.is_ghost(event) {
+                continue;
             }
             events += 1;
             if Kind::is_fault_transition(event) {
@@ -194,8 +222,12 @@ impl<'p, T: Tap> Replica<'p, T> {
             last = now;
             self.recorder.advance(now);
             self.happen(event);
-            if events & mask == 0 {
-                limit = self.limit_reached(events - events_before_now, room, bounds);
+            if !self.freed.is_empty() {
+                self.pass_on_what_is_free();
+            }
+            // What is still free then could not be passed on within the bounds.
+            if events & mask == 0 || !self.freed.is_empty() {
+                limit = self.limit_reached(events - events_before_now, bounds);
                 interrupted = events.is_multiple_of(STOP_INTERVAL) && bounds.stop.load(Ordering::Relaxed);
                 if limit.is_some() || interrupted {
                     break;
@@ -231,17 +263,17 @@ impl<'p, T: Tap> Replica<'p, T> {
             SERVED => self.served(index),
             ANSWER => self.answer(index),
             WAKE => self.start_attempt(index),
-            TIMER => self.give_up(index, ErrorKind::Timeout),
+            TIMER => self.attempt_timed_out(index),
             END_TIMER => self.give_up(index, ErrorKind::Deadline),
             other => debug_assert!(false, "no event has the kind {other}"),
         }
     }
 
     #[cold]
-    fn limit_reached(&self, events_now: u64, room: usize, bounds: Bounds) -> Option<Limit> {
+    fn limit_reached(&self, events_now: u64, bounds: Bounds) -> Option<Limit> {
         if events_now > bounds.events_at_once {
             Some(Limit::Instant)
-        } else if self.calls.places().max(self.works.places()).max(self.fans.places()) > room {
+        } else if self.is_crowded() {
             Some(Limit::Frames)
         } else if self.agenda.exhausted() {
             Some(Limit::Events)
@@ -250,6 +282,11 @@ impl<'p, T: Tap> Replica<'p, T> {
         } else {
             None
         }
+    }
+
+    /// Whether no more frames may be added.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.calls.places().max(self.works.places()).max(self.fans.places()) > self.room
     }
 
     /// The most frames of one kind that one event may add: all calls of a service with all their copies, because steps
@@ -268,6 +305,8 @@ impl<'p, T: Tap> Replica<'p, T> {
 
     /// Whether no request will come and nothing is in progress.
     fn is_drained(&self) -> bool {
-        self.calls.in_use() == 0 && self.works.in_use() == 0 && self.arrivals_pending == 0
+        self.calls.in_use() == self.kin.ghost_calls
+            && self.works.in_use() == self.kin.ghost_works
+            && self.arrivals_pending == 0
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::dist::Purpose;
 use crate::failure::ErrorKind;
+use crate::plan::Cancel;
 use crate::sim::fault::Strike;
-use crate::sim::frames::WorkFrame;
+use crate::sim::frames::{Maker, NONE, Phase, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 use crate::time::Span;
@@ -18,53 +19,132 @@ impl<T: Tap> Replica<'_, T> {
         let (is_original, is_retry) = (frame.is_original, frame.is_retry);
         self.tap.note(self.now, Note::Arrived { service, key });
         self.recorder.arrived(service, is_original, is_retry, self.now);
+        let has_servers = self.servers.stations[service.index()].first != NONE;
+        if has_servers && !self.place(work) {
+            return;
+        }
         match self.strike(service, key) {
-            Strike::Refused => {
-                self.recorder.refused(service, self.now);
-                self.send_answer(work, Some(ErrorKind::Refused));
-            }
+            Strike::Refused => self.refuse(work, ErrorKind::Refused),
             Strike::Fails { error, delay } => {
                 self.recorder.entered(service, self.now);
-                self.works[work].error = Some(error);
+                let frame = &mut self.works[work];
+                (frame.error, frame.phase) = (Some(error), Phase::Failing);
                 match delay {
                     Some(delay) => _ = self.agenda.schedule(delay, Kind::Served.of(work)),
                     None => self.complete(work, Some(error)),
                 }
             }
+            Strike::None if has_servers => self.admit(work),
             Strike::None => {
                 self.recorder.entered(service, self.now);
                 let service_time = &self.plan.services[service.index()].service_time;
-                if service_time.is_zero() {
-                    self.run_next_step(work);
-                } else {
-                    let took = service_time.sample(key, Purpose::Service);
-                    self.agenda.schedule(took, Kind::Served.of(work));
-                }
+                let takes = (!service_time.is_zero()).then(|| service_time.sample(key, Purpose::Service));
+                self.begin_service(work, takes);
             }
+        }
+    }
+
+    /// The balancer sends an attempt to one of the servers; unless its caller is gone, and the service learns of that.
+    fn place(&mut self, work: u32) -> bool {
+        let WorkFrame { key, service, caller, .. } = self.works[work];
+        if caller == NONE && self.plan.services[service.index()].capacity.cancel != Cancel::Ignore {
+            self.tap.note(self.now, Note::Cancelled { key });
+            self.recorder.cancelled(service, self.now);
+            self.works.remove(work);
+            return false;
+        }
+        let number = self.pick_server(work);
+        self.enter_server(work, number);
+        true
+    }
+
+    /// An attempt is turned away at the door.
+    pub(super) fn refuse(&mut self, work: u32, error: ErrorKind) {
+        let WorkFrame { service, server, .. } = self.works[work];
+        self.recorder.refused(service, self.now);
+        if server != NONE {
+            self.leave_server(work);
+        }
+        self.send_answer(work, Some(error));
+    }
+
+    /// The service begins to work on an attempt, for as long as this; none if it takes no time.
+    #[inline]
+    pub(super) fn begin_service(&mut self, work: u32, takes: Option<Span>) {
+        let frame = &mut self.works[work];
+        frame.phase = Phase::Serving;
+        let key = frame.key;
+        self.tap.note(self.now, Note::Began { key });
+        match takes {
+            Some(takes) => _ = self.agenda.schedule(takes, Kind::Served.of(work)),
+            None => self.make_calls(work),
         }
     }
 
     /// The service time is over, or the delay of an error.
     pub(super) fn served(&mut self, work: u32) {
-        match self.works[work].error {
-            Some(error) => self.complete(work, Some(error)),
-            None => self.run_next_step(work),
+        let WorkFrame { service, phase, error, .. } = self.works[work];
+        if phase == Phase::Failing {
+            return self.complete(work, error);
+        }
+        let (took, is_awaited) = (self.served_for(work), self.is_awaited(work));
+        self.recorder.worked(service, took, is_awaited);
+        self.make_calls(work);
+    }
+
+    /// Its own work done, the service makes its calls.
+    #[inline]
+    fn make_calls(&mut self, work: u32) {
+        let WorkFrame { service, server, .. } = self.works[work];
+        if server != NONE && !self.plan.services[service.index()].capacity.holds_worker {
+            self.free_worker(service, server);
+        }
+        self.works[work].phase = Phase::Calling;
+        self.run_next_step(work);
+    }
+
+    /// Whether a client still waits for what an attempt leads to.
+    fn is_awaited(&self, mut work: u32) -> bool {
+        loop {
+            let caller = self.works[work].caller;
+            if caller == NONE {
+                return false;
+            }
+            let call = &self.calls[caller];
+            let (maker, id) = match call.parent.maker() {
+                Maker::Client(_) => return true,
+                Maker::Work(maker) => (maker, call.call),
+                Maker::Fan(fan) if self.fans[fan].is_settled => return false,
+                Maker::Fan(fan) => (self.fans[fan].work, self.fans[fan].call),
+            };
+            if !self.awaits(maker, id) {
+                return false;
+            }
+            work = maker;
         }
     }
 
     /// The service is done with an attempt.
     #[inline]
     pub(super) fn complete(&mut self, work: u32, error: Option<ErrorKind>) {
-        let WorkFrame { service, arrived, .. } = self.works[work];
+        let WorkFrame { service, server, arrived, .. } = self.works[work];
         self.recorder.completed(service, arrived, error.is_none(), self.now);
+        if server != NONE {
+            if self.holds_worker(work) {
+                self.free_worker(service, server);
+            }
+            self.leave_server(work);
+        }
         self.send_answer(work, error);
+        if self.abandons(work) {
+            self.abandon_calls(work);
+        }
     }
 
     #[inline]
-    fn send_answer(&mut self, work: u32, error: Option<ErrorKind>) {
+    pub(super) fn send_answer(&mut self, work: u32, error: Option<ErrorKind>) {
         let frame = &mut self.works[work];
-        frame.error = error;
-        frame.is_answered = true;
+        (frame.error, frame.phase) = (error, Phase::Answered);
         let (key, call) = (frame.key, frame.call);
         self.tap.note(self.now, Note::Answered { key, result: error.map_or(Ok(()), Err) });
         let delay = if self.has_network {
@@ -78,7 +158,7 @@ impl<T: Tap> Replica<'_, T> {
     /// Gives the frame of a work back once nothing refers to it.
     pub(super) fn release_work(&mut self, work: u32) {
         let frame = &self.works[work];
-        if frame.is_delivered && frame.children == 0 {
+        if frame.phase >= Phase::Delivered && frame.children == 0 {
             self.works.remove(work);
         }
     }

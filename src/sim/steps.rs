@@ -20,11 +20,11 @@ impl<T: Tap> Replica<'_, T> {
                 return self.complete(work, None);
             };
             frame.steps += 1;
-            frame.unsettled = step.end - step.start;
+            frame.unsettled = (step.end - step.start) as u16;
             frame.is_beginning = true;
             for &call in &plan.step_calls[step.start as usize..step.end as usize] {
                 self.begin_call_of_step(work, call);
-                if self.works[work].is_answered {
+                if self.works[work].is_over() {
                     return;
                 }
             }
@@ -44,7 +44,7 @@ impl<T: Tap> Replica<'_, T> {
             self.settle(work);
         } else if call.copies == 1 && call.fallback.is_none() {
             self.works[work].children += 1;
-            self.begin_call(id, Parent::work(work), first_key);
+            self.begin_call(id, Parent::work(work), first_key, 0);
         } else {
             self.begin_fan(work, id);
         }
@@ -57,11 +57,11 @@ impl<T: Tap> Replica<'_, T> {
         let fan = Fan { work, call: id, succeeded: 0, failed: 0, live: 1, is_beginning: true, is_settled: false };
         let fan = self.fans.insert(fan);
         for copy in 0..call.copies {
-            if self.works[work].is_answered {
+            if self.works[work].is_over() {
                 break;
             }
             self.fans[fan].live += 1;
-            self.begin_call(id, Parent::fan(fan), call_key(key, call.key, copy));
+            self.begin_call(id, Parent::fan(fan), call_key(key, call.key, copy), copy);
         }
         self.fans[fan].is_beginning = false;
         self.settle_fan(fan);
@@ -78,8 +78,8 @@ impl<T: Tap> Replica<'_, T> {
         self.release_work(work);
     }
 
-    /// A copy, or a fallback, of a fan has ended; `key` is that of the call that did.
-    pub(super) fn call_of_fan_ended(&mut self, fan: u32, key: u64, id: CallId, end: CallEnd) {
+    /// A copy, or a fallback, of a fan has ended; `key` and `copy` are those of the call that did.
+    pub(super) fn call_of_fan_ended(&mut self, fan: u32, (key, copy): (u64, u32), id: CallId, end: CallEnd) {
         let Fan { work, call: fanned, .. } = self.fans[fan];
         match end {
             Ok(degraded) => {
@@ -91,7 +91,7 @@ impl<T: Tap> Replica<'_, T> {
             Err((error, _)) => {
                 if let Some(fallback) = self.plan.calls[id.index()].fallback {
                     let key = call_key(key, self.plan.calls[fallback.index()].key, 0);
-                    return self.begin_call(fallback, Parent::fan(fan), key);
+                    return self.begin_call(fallback, Parent::fan(fan), key, copy);
                 }
                 self.fans[fan].failed += 1;
                 let call = &self.plan.calls[fanned.index()];
@@ -114,15 +114,17 @@ impl<T: Tap> Replica<'_, T> {
         }
         if succeeded >= call.required {
             self.fans[fan].is_settled = true;
+            self.abandon_copies(fan);
             self.call_succeeded(work, id, false);
         } else if call.optional && failed > call.copies - call.required {
             self.fans[fan].is_settled = true;
+            self.abandon_copies(fan);
             self.optional_call_failed(work, id);
         }
     }
 
     /// One of those that a fan waits for has ended.
-    fn release_fan(&mut self, fan: u32) {
+    pub(super) fn release_fan(&mut self, fan: u32) {
         let frame = &mut self.fans[fan];
         frame.live -= 1;
         if frame.live == 0 {
@@ -134,9 +136,9 @@ impl<T: Tap> Replica<'_, T> {
     }
 
     /// Whether the work still waits for a call of its steps.
-    fn awaits(&self, work: u32, id: CallId) -> bool {
+    pub(super) fn awaits(&self, work: u32, id: CallId) -> bool {
         let frame = &self.works[work];
-        !frame.is_answered && frame.steps == self.plan.calls[id.index()].step + 1
+        !frame.is_over() && u32::from(frame.steps) == self.plan.calls[id.index()].step + 1
     }
 
     fn call_succeeded(&mut self, work: u32, id: CallId, degraded: bool) {

@@ -1,0 +1,170 @@
+//! What follows when nobody waits any more: services that learn of it end their work, and the calls that it makes.
+
+use crate::dist::attempt_key;
+use crate::plan::Cancel;
+use crate::sim::agenda::{Event, Sequence};
+use crate::sim::frames::{CallFrame, GONE, Maker, NONE, Parent, Phase, WorkFrame};
+use crate::sim::list::{Links, List};
+use crate::sim::replica::{Kind, Replica};
+use crate::sim::tap::{Note, Tap};
+
+/// Which calls each piece of work has in progress, where they may be abandoned; and what was abandoned but has an event
+/// to come.
+#[derive(Debug, Default)]
+pub(super) struct Kin {
+    /// By work frame.
+    calls: Vec<List>,
+    /// By call frame.
+    siblings: Links,
+    /// Call frames and work frames that only wait for an event to pass which is none any more.
+    pub(super) ghost_calls: usize,
+    pub(super) ghost_works: usize,
+}
+
+impl<T: Tap> Replica<'_, T> {
+    /// The attempt under way is given up: its slot is free, and its target learns of it as far as it wants to.
+    pub(super) fn give_up_attempt(&mut self, index: u32) {
+        let work = self.calls[index].work;
+        self.free_slot(index);
+        self.works[work].caller = NONE;
+        let WorkFrame { phase, service, .. } = self.works[work];
+        let cancel = self.plan.services[service.index()].capacity.cancel;
+        match phase {
+            Phase::Lost => self.works.remove(work),
+            Phase::Queued if cancel >= Cancel::Queued => self.cancel_work(work),
+            Phase::Failing | Phase::Serving | Phase::Calling if cancel == Cancel::Running => self.cancel_work(work),
+            _ => {}
+        }
+    }
+
+    /// The service ends what it does for an attempt.
+    fn cancel_work(&mut self, work: u32) {
+        let WorkFrame { key, service, server, phase, .. } = self.works[work];
+        self.tap.note(self.now, Note::Cancelled { key });
+        self.recorder.cancelled(service, self.now);
+        if phase == Phase::Serving {
+            self.recorder.worked(service, self.served_for(work), false);
+        }
+        if self.holds_worker(work) {
+            self.free_worker(service, server);
+        }
+        self.leave_server(work);
+        match phase {
+            Phase::Queued => {
+                self.leave_queue(work);
+                self.works.remove(work);
+            }
+            Phase::Calling => {
+                self.works[work].phase = Phase::Cancelled;
+                self.abandon_calls(work);
+            }
+            // Its event is still to come.
+            _ => {
+                self.works[work].phase = Phase::Cancelled;
+                self.kin.ghost_works += 1;
+            }
+        }
+    }
+
+    /// All calls that work has in progress are abandoned, the oldest first.
+    pub(super) fn abandon_calls(&mut self, work: u32) {
+        while let Some(index) = self.kin.calls.get(work as usize).and_then(List::first) {
+            self.abandon_call(index);
+        }
+    }
+
+    /// The copies of a fan that have not ended are abandoned, if their service does that.
+    pub(super) fn abandon_copies(&mut self, fan: u32) {
+        let work = self.fans[fan].work;
+        if !self.abandons(work) {
+            return;
+        }
+        let mut next = self.kin.calls.get(work as usize).and_then(List::first);
+        while let Some(index) = next {
+            next = self.kin.siblings.next(index);
+            if self.calls[index].parent == Parent::fan(fan) {
+                self.abandon_call(index);
+            }
+        }
+    }
+
+    /// Ends a call that nobody waits for.
+    fn abandon_call(&mut self, index: u32) {
+        let CallFrame { key, parent, call, attempt, work, .. } = self.calls[index];
+        self.tap.note(self.now, Note::Abandoned { call, key: attempt_key(key, attempt, 0) });
+        self.leave_kin(index);
+        self.disarm_end(index);
+        self.calls[index].armed = Sequence::NONE;
+        if work != NONE {
+            self.recorder.abandoned(call, self.now);
+            self.give_up_attempt(index);
+            self.calls.remove(index);
+        } else if self.leave_pool_queue(index) {
+            self.calls.remove(index);
+        } else {
+            // The end of its wait is still to come.
+            self.calls[index].work = GONE;
+            self.kin.ghost_calls += 1;
+        }
+        match parent.maker() {
+            Maker::Client(_) => debug_assert!(false, "nobody abandons the calls of clients"),
+            Maker::Work(work) => {
+                self.works[work].children -= 1;
+                self.release_work(work);
+            }
+            Maker::Fan(fan) => self.release_fan(fan),
+        }
+    }
+
+    /// Whether the service of this work abandons calls that nobody waits for.
+    #[inline]
+    pub(super) fn abandons(&self, work: u32) -> bool {
+        self.servers.cancels && self.plan.services[self.works[work].service.index()].capacity.cancel == Cancel::Running
+    }
+
+    /// A call has begun that may be abandoned.
+    pub(super) fn join_kin(&mut self, index: u32) {
+        if let Some(work) = self.maker_that_abandons(index) {
+            if self.kin.calls.len() <= work as usize {
+                self.kin.calls.resize(work as usize + 1, List::EMPTY);
+            }
+            self.kin.siblings.push(&mut self.kin.calls[work as usize], index);
+        }
+    }
+
+    /// It has ended.
+    pub(super) fn leave_kin(&mut self, index: u32) {
+        if let Some(work) = self.maker_that_abandons(index) {
+            self.kin.siblings.remove(&mut self.kin.calls[work as usize], index);
+        }
+    }
+
+    fn maker_that_abandons(&self, index: u32) -> Option<u32> {
+        let work = match self.calls[index].parent.maker() {
+            Maker::Client(_) => return None,
+            Maker::Work(work) => work,
+            Maker::Fan(fan) => self.fans[fan].work,
+        };
+        self.abandons(work).then_some(work)
+    }
+
+    /// Whether an event is none any more, because what it is about was cancelled or abandoned. If so, that is over.
+    pub(super) fn is_ghost(&mut self, event: Event) -> bool {
+        const SERVED: u8 = Kind::Served as u8;
+        const WAKE: u8 = Kind::Wake as u8;
+        let index = event.index();
+        match event.kind() {
+            SERVED if self.works[index].phase == Phase::Cancelled => {
+                self.works.remove(index);
+                self.kin.ghost_works -= 1;
+                true
+            }
+            WAKE if self.calls[index].work == GONE => {
+                self.calls.remove(index);
+                self.kin.ghost_calls -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Servers that can do only so much at once: who is let in, who waits, whose turn it is.
+
+use crate::dist::Purpose;
+use crate::failure::ErrorKind;
+use crate::plan::{Cancel, DropRule, Order, Plan, ServiceId};
+use crate::policy::{CodelState, LimiterState};
+use crate::sim::frames::{NONE, Phase, Visit, WorkFrame};
+use crate::sim::list::{Links, List};
+use crate::sim::replica::Replica;
+use crate::sim::tap::{Note, Tap};
+use crate::time::{Instant, Span};
+
+/// One server of a service.
+#[derive(Debug)]
+pub(super) struct Server {
+    service: ServiceId,
+    /// Attempts in progress here.
+    pub(super) load: u32,
+    /// Workers taken.
+    busy: u32,
+    queue: List,
+    /// Since when the queue has not been empty; of no meaning while it is.
+    queue_since: Instant,
+    limiter: LimiterState,
+    codel: CodelState,
+}
+
+/// What all servers of a service share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Station {
+    /// The number of its first server, or [`NONE`] if its capacity is unlimited and no state is kept.
+    pub(super) first: u32,
+    /// The server, from 0, that is next in turn.
+    pub(super) next: u32,
+    /// Attempts in progress.
+    in_progress: u32,
+}
+
+/// The servers of all services, and what waits at them.
+#[derive(Debug)]
+pub(super) struct Servers {
+    /// By service.
+    pub(super) stations: Vec<Station>,
+    pub(super) list: Vec<Server>,
+    /// By work frame; grows with those that are sent to a service that has servers here.
+    pub(super) visits: Vec<Visit>,
+    queues: Links,
+    /// Whether any service ends work whose caller has given up.
+    pub(super) cancels: bool,
+}
+
+impl Servers {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let mut list = Vec::new();
+        let stations = (0..).map(ServiceId).zip(&plan.services).map(|(service, of)| {
+            if of.capacity.is_unlimited() {
+                return Station { first: NONE, next: 0, in_progress: 0 };
+            }
+            let first = list.len() as u32;
+            list.extend((0..of.capacity.instances).map(|_| Server {
+                service,
+                load: 0,
+                busy: 0,
+                queue: List::EMPTY,
+                queue_since: Instant::ZERO,
+                limiter: LimiterState::default(),
+                codel: CodelState::default(),
+            }));
+            Station { first, next: 0, in_progress: 0 }
+        });
+        Self {
+            stations: stations.collect(),
+            list,
+            visits: Vec::new(),
+            queues: Links::default(),
+            cancels: plan.services.iter().any(|service| service.capacity.cancel == Cancel::Running),
+        }
+    }
+
+    /// Notes what an attempt brings along that is sent to one of the servers here.
+    pub(super) fn expect(&mut self, work: u32, visit: Visit) {
+        let index = work as usize;
+        if self.visits.len() <= index {
+            self.visits.resize(index + 1, visit);
+        }
+        self.visits[index] = visit;
+    }
+
+    fn visit(&self, work: u32) -> &Visit {
+        &self.visits[work as usize]
+    }
+}
+
+/// Something that can serve whoever is next, once the event has been dealt with.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Freed {
+    /// A worker of this server.
+    Worker(u32),
+    /// A slot of this pool.
+    Slot(u32),
+}
+
+impl<T: Tap> Replica<'_, T> {
+    /// Lets those that waited go on to what has become free.
+    #[cold]
+    pub(super) fn pass_on_what_is_free(&mut self) {
+        let mut next = 0;
+        // What follows may free more.
+        while let Some(&freed) = self.freed.get(next) {
+            if self.is_crowded() {
+                return;
+            }
+            next += 1;
+            match freed {
+                Freed::Worker(server) => self.serve_next(server),
+                Freed::Slot(pool) => self.pass_on_slots(pool),
+            }
+        }
+        self.freed.clear();
+    }
+
+    /// An attempt that has arrived at a server and met no fault there: it is let in, or turned away.
+    pub(super) fn admit(&mut self, work: u32) {
+        let WorkFrame { service, server, .. } = self.works[work];
+        let capacity = &self.plan.services[service.index()].capacity;
+        let at = &mut self.servers.list[server as usize];
+        if !capacity.limiter.admits(&mut at.limiter, self.now) {
+            return self.refuse(work, ErrorKind::RateLimited);
+        }
+        // It is one of those in progress itself.
+        if self.servers.stations[service.index()].in_progress > capacity.max_in_flight {
+            return self.refuse(work, ErrorKind::Overloaded);
+        }
+        if at.busy < capacity.workers {
+            self.recorder.entered(service, self.now);
+            return self.take_turn(work);
+        }
+        if at.queue.len() >= capacity.queue.limit {
+            return self.refuse(work, ErrorKind::Overloaded);
+        }
+        if at.queue.is_empty() {
+            at.queue_since = self.now;
+        }
+        self.servers.queues.push(&mut at.queue, work);
+        self.works[work].phase = Phase::Queued;
+        self.recorder.entered(service, self.now);
+        self.recorder.queued(service, self.now);
+    }
+
+    /// The turn of an attempt has come: a worker takes it up, or it is discarded.
+    fn take_turn(&mut self, work: u32) {
+        let plan = self.plan;
+        let WorkFrame { key, service, server, arrived, .. } = self.works[work];
+        let capacity = &plan.services[service.index()].capacity;
+        let service_time = &plan.services[service.index()].service_time;
+        let at = &mut self.servers.list[server as usize];
+        let takes = capacity.contention.stretch(service_time.sample(key, Purpose::Service), at.busy + 1);
+        let is_discarded = match &capacity.queue.drop_rule {
+            DropRule::Never => false,
+            DropRule::Expired => self.servers.visit(work).deadline < self.now,
+            DropRule::DeadlineAware => self.servers.visit(work).deadline.since(self.now) < takes,
+            DropRule::Codel(codel) => codel.sheds(&mut at.codel, self.now, self.now.since(arrived)),
+        };
+        if is_discarded {
+            return self.discard(work);
+        }
+        self.servers.list[server as usize].busy += 1;
+        self.servers.visits[work as usize].began = self.now;
+        self.recorder.begun(service, arrived, self.now);
+        self.begin_service(work, (!service_time.is_zero()).then_some(takes));
+    }
+
+    /// The queue discards an attempt.
+    fn discard(&mut self, work: u32) {
+        let WorkFrame { key, service, caller, .. } = self.works[work];
+        self.tap.note(self.now, Note::Dropped { key });
+        self.recorder.dropped(service, self.now);
+        self.leave_server(work);
+        if caller == NONE {
+            self.works.remove(work);
+        } else {
+            self.send_answer(work, Some(ErrorKind::Overloaded));
+        }
+    }
+
+    /// The workers of a server that are free take up what waits.
+    fn serve_next(&mut self, server: u32) {
+        let service = self.servers.list[server as usize].service;
+        let capacity = &self.plan.services[service.index()].capacity;
+        loop {
+            let at = &mut self.servers.list[server as usize];
+            if at.busy >= capacity.workers {
+                return;
+            }
+            let Some(work) = next_in_line(at, capacity.queue.order, self.now) else { return };
+            self.leave_queue(work);
+            self.take_turn(work);
+        }
+    }
+
+    pub(super) fn leave_queue(&mut self, work: u32) {
+        let WorkFrame { service, server, .. } = self.works[work];
+        self.servers.queues.remove(&mut self.servers.list[server as usize].queue, work);
+        self.recorder.unqueued(service, self.now);
+    }
+
+    /// A worker is free: whoever is next is served when the event has been dealt with.
+    #[inline]
+    pub(super) fn free_worker(&mut self, service: ServiceId, server: u32) {
+        let at = &mut self.servers.list[server as usize];
+        at.busy -= 1;
+        self.recorder.worker_freed(service, self.now);
+        if !at.queue.is_empty() {
+            self.freed.push(Freed::Worker(server));
+        }
+    }
+
+    /// An attempt is no longer in progress at its server.
+    #[inline]
+    pub(super) fn leave_server(&mut self, work: u32) {
+        let WorkFrame { service, server, .. } = self.works[work];
+        self.servers.list[server as usize].load -= 1;
+        self.servers.stations[service.index()].in_progress -= 1;
+    }
+
+    /// An attempt is in progress at this server of its service, counted from 0.
+    #[inline]
+    pub(super) fn enter_server(&mut self, work: u32, number: u32) {
+        let frame = &mut self.works[work];
+        let station = &mut self.servers.stations[frame.service.index()];
+        frame.server = station.first + number;
+        station.in_progress += 1;
+        self.servers.list[frame.server as usize].load += 1;
+    }
+
+    /// Whether an attempt that has arrived at a server holds one of its workers.
+    #[inline]
+    pub(super) fn holds_worker(&self, work: u32) -> bool {
+        let WorkFrame { phase, service, .. } = self.works[work];
+        match phase {
+            Phase::Serving => true,
+            Phase::Calling => self.plan.services[service.index()].capacity.holds_worker,
+            _ => false,
+        }
+    }
+
+    /// How long an attempt has been in service.
+    #[inline]
+    pub(super) fn served_for(&self, work: u32) -> Span {
+        let WorkFrame { server, arrived, .. } = self.works[work];
+        self.now.since(if server == NONE { arrived } else { self.servers.visit(work).began })
+    }
+}
+
+fn next_in_line(server: &Server, order: Order, now: Instant) -> Option<u32> {
+    let newest_first = match order {
+        Order::Fifo => false,
+        Order::Lifo => true,
+        Order::AdaptiveLifo => now.since(server.queue_since) >= Order::BUILDS_UP,
+    };
+    if newest_first { server.queue.last() } else { server.queue.first() }
+}
