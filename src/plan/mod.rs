@@ -306,6 +306,13 @@ pub enum Effect {
 }
 
 impl Plan {
+    /// Whether it has neither servers that can be overloaded or told apart, nor pools: nobody waits for anything but
+    /// time.
+    pub fn is_core(&self) -> bool {
+        self.services.iter().all(|service| service.capacity.is_unlimited())
+            && self.calls.iter().all(|call| call.pool.is_none())
+    }
+
     /// The policy of a call.
     pub fn policy_of(&self, call: CallId) -> &RetryPolicy {
         &self.policies[self.calls[call.index()].policy.index()]

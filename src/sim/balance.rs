@@ -9,7 +9,7 @@ use crate::sim::replica::Replica;
 use crate::sim::server::Server;
 use crate::sim::tap::{Note, Tap};
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// Picks a server for an attempt that has arrived, from 0.
     pub(super) fn pick_server(&mut self, work: u32) -> u32 {
         let plan = self.plan;

@@ -16,17 +16,17 @@ use crate::time::{Instant, Span};
 /// why there was no other.
 pub(super) type CallEnd = Result<bool, (ErrorKind, StopReason)>;
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// A call begins, as this copy.
     pub(super) fn begin_call(&mut self, call: CallId, parent: Parent, key: u64, copy: u32) {
         let frame = CallFrame { key, start: self.now, armed: Sequence::NONE, parent, call, attempt: 0, work: NONE };
         let index = self.calls.insert(frame);
-        if self.has_extras {
+        if FULL && self.has_extras {
             let extra = CallExtra::of_copy(copy);
             self.extras.resize(self.calls.places(), extra);
             self.extras[index as usize] = extra;
         }
-        if self.servers.cancels {
+        if FULL && self.servers.cancels {
             self.join_kin(index);
         }
         if self.has_ends {
@@ -77,7 +77,7 @@ impl<T: Tap> Replica<'_, T> {
         let frame = &mut self.calls[index];
         // A call without a limit may get here more often than can be counted; from then on its attempts share a number.
         frame.attempt = frame.attempt.saturating_add(1);
-        if self.pools.exist() { self.ask_for_slot(index) } else { self.send(index, self.now) }
+        if FULL && self.pools.exist() { self.ask_for_slot(index) } else { self.send(index, self.now) }
     }
 
     /// An attempt is sent whose clock started at `asked`.
@@ -87,8 +87,11 @@ impl<T: Tap> Replica<'_, T> {
         let CallFrame { key, call: id, attempt, parent, .. } = self.calls[index];
         let call = &plan.calls[id.index()];
         let key = attempt_key(key, attempt, 0);
-        let is_retry =
-            if self.has_extras { replace(&mut self.extras[index as usize].has_sent, true) } else { attempt > 1 };
+        let is_retry = if FULL && self.has_extras {
+            replace(&mut self.extras[index as usize].has_sent, true)
+        } else {
+            attempt > 1
+        };
         let is_original = !is_retry
             && match parent.maker() {
                 Maker::Client(_) => true,
@@ -128,7 +131,7 @@ impl<T: Tap> Replica<'_, T> {
         if self.passes_deadlines {
             self.pass_deadline(index, work, call, asked);
         }
-        if self.servers.stations[call.target.index()].first != NONE {
+        if FULL && self.servers.stations[call.target.index()].first != NONE {
             self.announce(index, work, call, asked);
         }
     }
@@ -162,7 +165,7 @@ impl<T: Tap> Replica<'_, T> {
         let timeout_at = asked + timeout;
         if is_lost && self.now + call.connect_timeout.after < timeout_at {
             self.arm_limit(index, call.connect_timeout);
-        } else if asked == self.now {
+        } else if !FULL || asked == self.now {
             self.arm_limit(index, call.timeout);
         } else {
             // It has waited for its slot, so that the limit is not the same for all from now on.
@@ -221,7 +224,9 @@ impl<T: Tap> Replica<'_, T> {
         }
         self.recorder.answered_in_time(call, error.is_none(), self.now);
         self.calls[caller].armed = Sequence::NONE;
-        self.free_slot(caller);
+        if FULL {
+            self.free_slot(caller);
+        }
         match error {
             None => {
                 self.deposit(caller, call);
@@ -243,13 +248,13 @@ impl<T: Tap> Replica<'_, T> {
     /// The timer of an attempt has run out.
     pub(super) fn attempt_timed_out(&mut self, index: u32) {
         let CallFrame { call, work, .. } = self.calls[index];
-        let error = if work == NONE { self.error_of_waiting(call) } else { ErrorKind::Timeout };
+        let error = if FULL && work == NONE { self.error_of_waiting(call) } else { ErrorKind::Timeout };
         self.give_up(index, error);
     }
 
     /// The attempt under way has taken too long.
     pub(super) fn give_up(&mut self, index: u32, error: ErrorKind) {
-        if self.leave_pool_queue(index) {
+        if FULL && self.leave_pool_queue(index) {
             return self.turn_away(index, error);
         }
         let CallFrame { call, work, .. } = self.calls[index];
@@ -305,7 +310,7 @@ impl<T: Tap> Replica<'_, T> {
         let CallFrame { key, start, parent, call: id, attempt, .. } = self.calls[index];
         let copy = self.extras.get(index as usize).map_or(0, |extra| extra.copy);
         self.disarm_end(index);
-        if self.servers.cancels {
+        if FULL && self.servers.cancels {
             self.leave_kin(index);
         }
         self.calls.remove(index);
@@ -342,6 +347,6 @@ impl<T: Tap> Replica<'_, T> {
         };
         let WorkFrame { server, service, .. } = self.works[work];
         // Where servers are not told apart, there is one.
-        if server == NONE { 0 } else { server - self.servers.stations[service.index()].first }
+        if !FULL || server == NONE { 0 } else { server - self.servers.stations[service.index()].first }
     }
 }

@@ -21,13 +21,19 @@ pub(super) struct Kin {
     pub(super) ghost_works: usize,
 }
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// The attempt under way is given up: its slot is free, and its target learns of it as far as it wants to.
     pub(super) fn give_up_attempt(&mut self, index: u32) {
         let work = self.calls[index].work;
-        self.free_slot(index);
         self.works[work].caller = NONE;
         let WorkFrame { phase, service, .. } = self.works[work];
+        if !FULL {
+            if phase == Phase::Lost {
+                self.works.remove(work);
+            }
+            return;
+        }
+        self.free_slot(index);
         let cancel = self.plan.services[service.index()].capacity.cancel;
         match phase {
             Phase::Lost => self.works.remove(work),

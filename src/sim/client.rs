@@ -9,7 +9,7 @@ use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 use crate::time::Instant;
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// Schedules the first arrivals of every group.
     pub(super) fn schedule_first_arrivals(&mut self) {
         let plan = self.plan;

@@ -17,7 +17,7 @@ pub(super) enum Strike {
     Fails { error: ErrorKind, delay: Option<Span> },
 }
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     pub(super) fn schedule_faults(&mut self) {
         for (id, fault) in (0..).zip(&self.plan.faults) {
             for window in &fault.windows {

@@ -170,12 +170,22 @@ pub fn simulate(plan: &Plan, seed: u64, replica: u32) -> Outcome {
 
 /// Runs one replica and tells `tap` everything that happens.
 pub fn simulate_tapped(plan: &Plan, seed: u64, replica: u32, tap: &mut impl Tap) -> Outcome {
-    Replica::new(plan, seed, replica, tap).run(Bounds::default())
+    run(plan, seed, replica, tap, Bounds::default())
 }
 
 /// Runs one replica within other bounds than those of the simulator, or until it is told to stop.
 // Kept whole, so that profilers and `benches/instructions` find the simulation by this name.
 #[inline(never)]
 pub fn simulate_within(plan: &Plan, seed: u64, replica: u32, bounds: Bounds) -> Outcome {
-    Replica::new(plan, seed, replica, &mut ()).run(bounds)
+    run(plan, seed, replica, &mut (), bounds)
+}
+
+/// Chooses the engine that has what the plan uses.
+#[inline(always)]
+fn run(plan: &Plan, seed: u64, replica: u32, tap: &mut impl Tap, bounds: Bounds) -> Outcome {
+    if plan.is_core() {
+        Replica::<_, false>::new(plan, seed, replica, tap).run(bounds)
+    } else {
+        Replica::<_, true>::new(plan, seed, replica, tap).run(bounds)
+    }
 }

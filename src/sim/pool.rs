@@ -56,7 +56,7 @@ impl Pools {
     }
 }
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// The slots that a call in progress uses; none without a pool.
     #[inline]
     fn slots_of(&self, index: u32) -> Option<u32> {

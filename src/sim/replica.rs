@@ -82,7 +82,10 @@ const BOUNDS_INTERVAL: u64 = 1 << 6;
 const STOP_INTERVAL: u64 = 1 << 20;
 
 /// One run of a plan. Single-threaded; owns all of its state.
-pub(super) struct Replica<'p, T> {
+///
+/// `FULL` says whether the plan may have servers that are told apart, pools or cancellation. If not, the compiler leaves
+/// out whatever asks for them: what a plan does not use costs it nothing.
+pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) plan: &'p Plan,
     pub(super) tap: &'p mut T,
     pub(super) agenda: Agenda,
@@ -126,7 +129,7 @@ pub(super) struct Replica<'p, T> {
     number: u32,
 }
 
-impl<'p, T: Tap> Replica<'p, T> {
+impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     pub(super) fn new(plan: &'p Plan, seed: u64, number: u32, tap: &'p mut T) -> Self {
         let until = plan.horizon.unwrap_or(Instant::LIMIT);
         let key = replica_key(seed, number);
@@ -205,7 +208,7 @@ impl<'p, T: Tap> Replica<'p, T> {
                 self.now = now;
                 events_before_now = events;
             }
-            if self.servers.cancels && self.is_ghost(event) {
+            if FULL && self.servers.cancels && self.is_ghost(event) {
                 continue;
             }
             events += 1;
@@ -222,11 +225,8 @@ impl<'p, T: Tap> Replica<'p, T> {
             last = now;
             self.recorder.advance(now);
             self.happen(event);
-            if !self.freed.is_empty() {
-                self.pass_on_what_is_free();
-            }
-            // What is still free then could not be passed on within the bounds.
-            if events & mask == 0 || !self.freed.is_empty() {
+            let is_stuck = FULL && !self.freed.is_empty() && !self.pass_on_what_is_free();
+            if events & mask == 0 || is_stuck {
                 limit = self.limit_reached(events - events_before_now, bounds);
                 interrupted = events.is_multiple_of(STOP_INTERVAL) && bounds.stop.load(Ordering::Relaxed);
                 if limit.is_some() || interrupted {

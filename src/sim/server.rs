@@ -100,15 +100,15 @@ pub(super) enum Freed {
     Slot(u32),
 }
 
-impl<T: Tap> Replica<'_, T> {
-    /// Lets those that waited go on to what has become free.
-    #[cold]
-    pub(super) fn pass_on_what_is_free(&mut self) {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
+    /// Lets those that waited go on to what has become free. False if that was too many for the bounds.
+    #[inline(never)]
+    pub(super) fn pass_on_what_is_free(&mut self) -> bool {
         let mut next = 0;
         // What follows may free more.
         while let Some(&freed) = self.freed.get(next) {
             if self.is_crowded() {
-                return;
+                return false;
             }
             next += 1;
             match freed {
@@ -117,6 +117,7 @@ impl<T: Tap> Replica<'_, T> {
             }
         }
         self.freed.clear();
+        true
     }
 
     /// An attempt that has arrived at a server and met no fault there: it is let in, or turned away.

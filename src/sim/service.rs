@@ -9,7 +9,7 @@ use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 use crate::time::Span;
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// An attempt arrives.
     pub(super) fn arrive(&mut self, work: u32) {
         let frame = &mut self.works[work];
@@ -19,7 +19,7 @@ impl<T: Tap> Replica<'_, T> {
         let (is_original, is_retry) = (frame.is_original, frame.is_retry);
         self.tap.note(self.now, Note::Arrived { service, key });
         self.recorder.arrived(service, is_original, is_retry, self.now);
-        let has_servers = self.servers.stations[service.index()].first != NONE;
+        let has_servers = FULL && self.servers.stations[service.index()].first != NONE;
         if has_servers && !self.place(work) {
             return;
         }
@@ -62,7 +62,7 @@ impl<T: Tap> Replica<'_, T> {
     pub(super) fn refuse(&mut self, work: u32, error: ErrorKind) {
         let WorkFrame { service, server, .. } = self.works[work];
         self.recorder.refused(service, self.now);
-        if server != NONE {
+        if FULL && server != NONE {
             self.leave_server(work);
         }
         self.send_answer(work, Some(error));
@@ -96,7 +96,7 @@ impl<T: Tap> Replica<'_, T> {
     #[inline]
     fn make_calls(&mut self, work: u32) {
         let WorkFrame { service, server, .. } = self.works[work];
-        if server != NONE && !self.plan.services[service.index()].capacity.holds_worker {
+        if FULL && server != NONE && !self.plan.services[service.index()].capacity.holds_worker {
             self.free_worker(service, server);
         }
         self.works[work].phase = Phase::Calling;
@@ -129,14 +129,14 @@ impl<T: Tap> Replica<'_, T> {
     pub(super) fn complete(&mut self, work: u32, error: Option<ErrorKind>) {
         let WorkFrame { service, server, arrived, .. } = self.works[work];
         self.recorder.completed(service, arrived, error.is_none(), self.now);
-        if server != NONE {
+        if FULL && server != NONE {
             if self.holds_worker(work) {
                 self.free_worker(service, server);
             }
             self.leave_server(work);
         }
         self.send_answer(work, error);
-        if self.abandons(work) {
+        if FULL && self.abandons(work) {
             self.abandon_calls(work);
         }
     }

@@ -8,7 +8,7 @@ use crate::sim::frames::{Fan, Parent};
 use crate::sim::replica::Replica;
 use crate::sim::tap::Tap;
 
-impl<T: Tap> Replica<'_, T> {
+impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// The next step begins, and each one after it while all calls of a step settle at once; after the last the work is
     /// done.
     pub(super) fn run_next_step(&mut self, work: u32) {
@@ -114,11 +114,15 @@ impl<T: Tap> Replica<'_, T> {
         }
         if succeeded >= call.required {
             self.fans[fan].is_settled = true;
-            self.abandon_copies(fan);
+            if FULL {
+                self.abandon_copies(fan);
+            }
             self.call_succeeded(work, id, false);
         } else if call.optional && failed > call.copies - call.required {
             self.fans[fan].is_settled = true;
-            self.abandon_copies(fan);
+            if FULL {
+                self.abandon_copies(fan);
+            }
             self.optional_call_failed(work, id);
         }
     }
