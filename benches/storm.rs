@@ -4,6 +4,8 @@
 //! The time per event of the engine divided by that of the heap can be compared between machines, and between runs on a
 //! busy one; the times themselves cannot.
 
+#[path = "hold/beside.rs"]
+mod beside;
 mod hold;
 
 use std::hint::black_box;
@@ -13,8 +15,6 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use stormsim::plan::Plan;
 use stormsim::scenario::{Overrides, Scenario};
 use stormsim::sim::simulate;
-
-use hold::HeapHold;
 
 /// The variant `full-jitter` of the bundled scenario, with this many clients.
 fn storm(clients: u32) -> Plan {
@@ -40,24 +40,5 @@ fn storms(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Pending events of the heap that everything is measured against.
-const PENDING: u32 = 100_000;
-/// Hold operations per sample.
-const HOLDS: u64 = 100_000;
-
-fn heap(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("heap");
-    group.throughput(Throughput::Elements(HOLDS));
-    group.bench_function(BenchmarkId::new("hold", PENDING), |bencher| {
-        let mut heap = HeapHold::new(PENDING);
-        bencher.iter(|| {
-            for _ in 0..HOLDS {
-                black_box(heap.hold());
-            }
-        });
-    });
-    group.finish();
-}
-
-criterion_group!(benches, heap, storms);
+criterion_group!(benches, beside::heap, storms);
 criterion_main!(benches);

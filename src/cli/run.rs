@@ -112,6 +112,9 @@ fn command(job: &Job, arguments: &RunArguments) -> String {
     for set in &arguments.settings.set {
         words.extend(["--set".to_owned(), set.clone()]);
     }
+    if let Some(most) = arguments.settings.max_in_progress {
+        words.extend(["--max-in-progress".to_owned(), most.to_string()]);
+    }
     if let Some(variant) = &arguments.settings.variant {
         words.extend(["--variant".to_owned(), variant.clone()]);
     }

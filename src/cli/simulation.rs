@@ -39,6 +39,7 @@ pub fn load_all<'a>(
 /// Simulates scenarios one after another, each on all threads.
 pub struct Simulator<'a> {
     pool: ThreadPool,
+    max_in_progress: usize,
     terminal: &'a Terminal,
     animated: bool,
 }
@@ -57,12 +58,13 @@ impl<'a> Simulator<'a> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
             CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
         })?;
-        Ok(Self { pool, terminal, animated: terminal.is_animated() && !quiet })
+        let max_in_progress = settings.max_in_progress.map_or(usize::MAX, usize::from);
+        Ok(Self { pool, max_in_progress, terminal, animated: terminal.is_animated() && !quiet })
     }
 
     /// Simulates a scenario, or as much of it as is finished when somebody interrupts.
     pub fn simulate(&self, file: &Path, scenario: &Scenario) -> Summary {
-        let experiment = Experiment::new(scenario);
+        let experiment = Experiment::new(scenario).at_most_in_progress(self.max_in_progress);
         let bar = progress::bar(&scenario.name, experiment.runs(), self.animated);
         let summary = self.pool.install(|| experiment.run_until(interrupt::requested(), || bar.inc(1)));
         bar.finish_and_clear();

@@ -11,7 +11,7 @@ use crate::experiment::judge::Judge;
 use crate::experiment::timeline_sum::TimelineSum;
 use crate::experiment::{FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Stat, Summary, ToolInfo, VariantSummary};
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
-use crate::metrics::{End, Limit};
+use crate::metrics::{End, Limit, Outcome};
 use crate::plan::Plan;
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
@@ -21,6 +21,7 @@ use crate::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub struct Experiment<'a> {
     scenario: &'a Scenario,
+    frames: usize,
 }
 
 /// A replica that could not go on because a limit of the simulator was reached.
@@ -34,11 +35,23 @@ pub struct CutShort {
     pub at: Instant,
     /// Which limit.
     pub limit: Limit,
+    /// The service with the most in progress then, and how many that were; none if nothing was.
+    pub fullest: Option<(String, u64)>,
 }
 
 impl fmt::Display for CutShort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "variant `{}`, replica {}, at {} s: {}", self.variant, self.replica, self.at.as_s(), self.limit)
+        write!(f, "variant `{}`, replica {}, at {} s: {}", self.variant, self.replica, self.at.as_s(), self.limit)?;
+        match (&self.fullest, self.limit) {
+            (Some((service, count)), Limit::Frames) => {
+                write!(
+                    f,
+                    "; the most of them are at `{service}`: {count}. Limit its `queue`, lower the load or the `horizon`, \
+                     or raise `--max-in-progress` if there is memory for more"
+                )
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -48,13 +61,27 @@ struct Digest {
     readings: Readings,
     /// By expectation: the values in its windows.
     windowed: Vec<Vec<Option<f64>>>,
-    cut_short: Option<(Instant, Limit)>,
+    cut_short: Option<Cut>,
+}
+
+/// Where and why a replica was cut short, and the position of the service with the most in progress.
+#[derive(Clone, Copy)]
+struct Cut {
+    at: Instant,
+    limit: Limit,
+    fullest: Option<(usize, u64)>,
 }
 
 impl<'a> Experiment<'a> {
     /// All variants of a scenario, with its seed and its number of replicas.
     pub fn new(scenario: &'a Scenario) -> Self {
-        Self { scenario }
+        Self { scenario, frames: Bounds::default().frames }
+    }
+
+    /// Ends a replica that has more calls, or more pieces of work at servers, in progress at once than this; without it,
+    /// 2^28.
+    pub fn at_most_in_progress(self, frames: usize) -> Self {
+        Self { frames: frames.min(self.frames), ..self }
     }
 
     /// How many replicas it runs in all.
@@ -79,7 +106,7 @@ impl<'a> Experiment<'a> {
             variants.iter().map(|(_, plan)| Mutex::new(TimelineSum::new(plan))).collect();
         let judges: Vec<Judge> =
             variants.iter().map(|(name, plan)| Judge::new(name, plan, &self.scenario.expectations)).collect();
-        let bounds = Bounds { stop, ..Bounds::default() };
+        let bounds = Bounds { stop, frames: self.frames, ..Bounds::default() };
         let digests: Vec<Option<Digest>> = (0..self.runs())
             .into_par_iter()
             .map(|run| {
@@ -87,7 +114,7 @@ impl<'a> Experiment<'a> {
                 let outcome = simulate_within(&variants[variant].1, seed, replica, bounds);
                 let cut_short = match outcome.ended {
                     End::Interrupted => return None,
-                    End::Limit(limit) => Some((outcome.end, limit)),
+                    End::Limit(limit) => Some(Cut { at: outcome.end, limit, fullest: fullest(&outcome) }),
                     End::Drained | End::Horizon => None,
                 };
                 timelines[variant].lock().expect("adding does not panic").add(&outcome.timeline);
@@ -109,10 +136,11 @@ impl<'a> Experiment<'a> {
                 summarise(name, plan, digests, timeline)
             })
             .collect();
-        let cut_short = variants.iter().zip(&finished).find_map(|((name, _), digests)| {
+        let cut_short = variants.iter().zip(&finished).find_map(|((name, plan), digests)| {
             let cut = |digest: &Digest| Some((digest.replica, digest.cut_short?));
-            let (replica, (at, limit)) = digests.iter().find_map(cut)?;
-            Some(CutShort { variant: name.clone(), replica, at, limit })
+            let (replica, Cut { at, limit, fullest }) = digests.iter().find_map(cut)?;
+            let fullest = fullest.map(|(service, count)| (plan.labels.services[service].clone(), count));
+            Some(CutShort { variant: name.clone(), replica, at, limit, fullest })
         });
         // In the order of the file: expectation by expectation, and for each the variants it is about.
         let expectations = (0..self.scenario.expectations.len()).flat_map(|row| {
@@ -138,6 +166,12 @@ impl<'a> Experiment<'a> {
             cut_short,
         }
     }
+}
+
+/// The position of the service with the most in progress at the end, the first of several.
+fn fullest(outcome: &Outcome) -> Option<(usize, u64)> {
+    let in_progress = outcome.services.iter().map(|service| service.in_progress).enumerate();
+    in_progress.filter(|&(_, count)| count > 0).rev().max_by_key(|&(_, count)| count)
 }
 
 fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum) -> VariantSummary {

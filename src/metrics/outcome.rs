@@ -53,7 +53,7 @@ pub enum End {
 pub enum Limit {
     /// Virtual time reached [`Instant::LIMIT`].
     VirtualTime,
-    /// 2^28 calls, or pieces of work at servers, were in progress at once.
+    /// Too many calls, or pieces of work at servers, were in progress at once: 2^28, unless less was asked for.
     Frames,
     /// 10^9 events happened at one instant: virtual time never advances.
     Instant,
@@ -67,7 +67,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::VirtualTime => "what comes next lies beyond 52 days of virtual time; give the scenario a `horizon`",
-            Self::Frames => "more than 2^28 calls or pieces of work were in progress at once; less load or a shorter `horizon` fits",
+            Self::Frames => "more calls or pieces of work were in progress at once than are allowed",
             Self::Instant => {
                 "virtual time never advances: 10^9 events at one instant; retries without a wait and without a limit do this, and \
                  clients of a closed loop that neither think nor wait for anything"
