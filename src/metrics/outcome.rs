@@ -130,7 +130,7 @@ pub struct RequestTally {
     pub requests: u64,
     /// Ended well.
     pub succeeded: u64,
-    /// Ended well at the first attempt of the client's own call.
+    /// Ended well at the first attempt of the client's own call; one that was turned away counts as an attempt here.
     pub succeeded_first_try: u64,
     /// Failed, by the error of the client's own call; the position is that of the kind in
     /// [`ErrorKind::ALL`](crate::failure::ErrorKind::ALL).

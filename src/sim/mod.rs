@@ -100,8 +100,8 @@
 //! - A step is over when all of its calls have begun and settled. A call that ends after its step is over, or after the
 //!   attempt was answered, changes nothing: nobody waits for it. But it does not know that: until then it goes on,
 //!   retries and fallback included. Only where the service's `cancel` is `running`, calls that nobody waits for are
-//!   *abandoned*: when a call of several copies settles, its others, before the work goes on; when the attempt has been
-//!   answered, all that have not ended.
+//!   *abandoned*: when a call of several copies has settled, and all of them have begun, its others, before the work goes
+//!   on; when the attempt has been answered, all that have not ended.
 //! - An attempt that succeeds on degraded work marks the work that made the call, or the client's request, as degraded:
 //!   one that is still waited for, not a copy that comes after enough others.
 //!
