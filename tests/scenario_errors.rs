@@ -115,7 +115,7 @@ fn a_variant_is_answered_at_its_own_line() {
         r#""retries.patient.backof" = "none"
 "retries.patient.backoff" = { fixed = "-1s" }
 "retries.patiant.max_retries" = 3
-"services.db.workers" = 4
+"services.db.writes" = true
 "services.db.service_time.lognormal.mean" = "4ms"
 "retries.patient.max_retries.limit" = 1
 "clients.web.calls.gateway.to" = "nowhere"
@@ -241,11 +241,14 @@ fn what_a_later_version_builds_is_refused_and_not_ignored() {
         ("name = \"shop\"", "name = \"shop\"\nrecovery = { hold = \"10s\" }"),
         ("count = 10", "count = 10\nidempotency = \"key\""),
         ("\ntimeout = \"1s\"\n", "\ntimeout = \"1s\"\nhedge = { after = \"100ms\" }\n"),
-        ("service_time = \"5ms\"", "service_time = \"5ms\"\nworkers = 64"),
+        (
+            "service_time = \"5ms\"",
+            "service_time = \"5ms\"\nlimiter = { token_bucket = { rate = 5, burst = 5, retry_after = \"1s\" } }"
+        ),
         ("jitter = \"full\"", "jitter = \"full\"\npreset = \"envoy\""),
         ("on = [\"db\"]", "on = [\"gateway->db\", \"web\"]\nevery = \"60s\""),
         ("{ fail = { probability = 1.0 } }", "\"blackhole\""),
-        ("metric = \"amplification\"", "metric = \"utilisation\""),
+        ("metric = \"amplification\"", "metric = \"executions_per_request\""),
     ]));
 }
 

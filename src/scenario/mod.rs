@@ -6,6 +6,7 @@
 //! goes on, so that a wrong file yields all of them at once. To add a key: a line in its table, its meaning in
 //! `resolve`, and one line less in `unbuilt`; [`schema`] and the reference page are made from its doc comment.
 
+mod counts;
 mod declare;
 mod diagnostics;
 mod document;

@@ -244,6 +244,8 @@ impl<W: Word, T: Read> Read for Or<W, T> {
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         match &node.value {
             Value::String(text) if text == W::TEXT => Some(Self::Word(W::WORD)),
+            // What is wrong within a table is not the table itself: the word is no way out for that.
+            Value::Table(_) if matches!(Self::SHAPE, Shape::Table(_)) => T::read(node, reader).map(Self::Value),
             _ => {
                 let errors_before = reader.errors.len();
                 let read = T::read(node, reader).map(Self::Value);

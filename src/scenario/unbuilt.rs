@@ -11,23 +11,13 @@ pub const ROOT: &[&str] = &["recovery"];
 pub const CLIENT: &[&str] = &["idempotency", "on_exhausted"];
 
 /// Of a call.
-pub const CALL: &[&str] = &["avoid_previous", "pool", "hedge", "throttle", "breaker"];
+pub const CALL: &[&str] = &["hedge", "throttle", "breaker"];
 
 /// Of a service.
-pub const SERVICE: &[&str] = &[
-    "instances",
-    "balance",
-    "ejection",
-    "workers",
-    "max_in_flight",
-    "contention",
-    "queue",
-    "limiter",
-    "cancel",
-    "writes",
-    "idempotency_store",
-    "holds_worker",
-];
+pub const SERVICE: &[&str] = &["ejection", "writes", "idempotency_store"];
+
+/// Of a limiter, whatever its kind.
+pub const LIMITER: &[&str] = &["retry_after"];
 
 /// Of a retry policy.
 pub const RETRY: &[&str] = &["preset", "retry_after"];

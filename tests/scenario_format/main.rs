@@ -3,6 +3,7 @@
 
 mod arrivals;
 mod budgets;
+mod capacity;
 mod defaults;
 mod expectations;
 mod files;

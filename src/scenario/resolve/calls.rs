@@ -1,15 +1,17 @@
 //! Calls: their targets, their limits, their retry policies.
 
 use crate::dist::Dist;
-use crate::plan::{CallDraft, DeadlineRule, PolicyDraft, PolicyId, ServiceId};
+use crate::plan::{CallDraft, DeadlineRule, PolicyDraft, PolicyId, PoolDraft, ServiceId};
+use crate::scenario::counts::PoolSize;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named};
+use crate::scenario::resolve::capacity::narrow;
 use crate::scenario::resolve::graph::Edge;
 use crate::scenario::resolve::policies::NO_POLICY;
 use crate::scenario::resolve::{Resolver, is_open};
 use crate::scenario::suggest;
 use crate::scenario::tables::CallTable;
-use crate::scenario::values::{Copies, Name, Positive, Reserve, Share, Whole};
+use crate::scenario::values::{Duration, Name, Positive, Reserve, Share};
 use crate::time::Span;
 
 /// Who makes calls.
@@ -77,8 +79,8 @@ impl Resolver<'_> {
             timeout: self.limit(&table.timeout, &format!("`{path}.timeout`")),
             total_timeout: self.limit(&table.total_timeout, &format!("`{path}.total_timeout`")),
             policy,
-            pool: None,
-            avoid_previous: false,
+            pool: self.pool(path, table),
+            avoid_previous: table.avoid_previous.get() == Some(&true),
         }
     }
 
@@ -107,10 +109,9 @@ impl Resolver<'_> {
 
     /// How many copies there are, and how many of them must succeed.
     fn copies(&mut self, path: &str, table: &CallTable) -> (u32, u32) {
-        let narrow = |&Whole(count): &Copies| u32::try_from(count).expect("at most 10,000");
-        let copies = table.copies.get().map_or(1, narrow);
+        let copies = table.copies.get().map_or(1, |&copies| narrow(copies));
         let Some(given) = table.required.spanned() else { return (copies, copies) };
-        let required = narrow(&given.value);
+        let required = narrow(given.value);
         // Wrong `copies` have been reported: how many were meant is not known.
         if required > copies && (table.copies.is_absent() || table.copies.get().is_some()) {
             let are = if copies == 1 { "is" } else { "are" };
@@ -118,6 +119,15 @@ impl Resolver<'_> {
             self.refuse(&given.place, message, "it is how many of the `copies` must succeed");
         }
         (copies, required)
+    }
+
+    fn pool(&mut self, path: &str, table: &CallTable) -> Option<PoolDraft> {
+        let given = table.pool.spanned()?;
+        let pool = given.value.value()?;
+        self.require(&pool.size, &format!("`{path}.pool`"), "size", "100", Some(&given.place));
+        let &PoolSize(size) = pool.size.get()?;
+        let max_wait = pool.max_wait.get().and_then(|limit| limit.value()).map(|&Duration(span)| span);
+        Some(PoolDraft { size: narrow(size), max_wait })
     }
 
     fn deadline(&mut self, path: &str, table: &CallTable) -> DeadlineRule {

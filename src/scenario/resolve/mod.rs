@@ -4,6 +4,7 @@
 mod arrivals;
 mod budgets;
 mod calls;
+mod capacity;
 mod columns;
 mod dists;
 mod expectations;
@@ -19,7 +20,7 @@ pub use expectations::{Judged, expectations};
 use std::path::Path;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, Capacity, Draft, GroupDraft, PolicyDraft, ServiceDraft};
+use crate::plan::{Arrivals, Draft, GroupDraft, PolicyDraft, ServiceDraft};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::overrides::Created;
@@ -221,7 +222,7 @@ impl Resolver<'_> {
             let caller = Caller { path: &path, service: Some(id), calls: &table.calls };
             let calls = self.calls(&caller, fallbacks.as_deref().unwrap_or_default(), policies);
             let steps = fallbacks.map_or_else(Vec::new, |fallbacks| self.steps(&path, table, &fallbacks));
-            let capacity = Capacity::UNLIMITED;
+            let capacity = self.capacity(&path, table);
             services.push(ServiceDraft { name: name.to_owned(), service_time, calls, steps, capacity });
         }
         services

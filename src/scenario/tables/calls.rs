@@ -1,5 +1,6 @@
 //! The calls of clients and services.
 
+use crate::scenario::counts::PoolSize;
 use crate::scenario::declare::table;
 use crate::scenario::field::OrNone;
 use crate::scenario::tables::DistSetting;
@@ -27,6 +28,10 @@ table! {
     reserve: Reserve,
     /// The retry policy: one of `retries`, or `"none"`. Default: `"none"`. Example: `"patient"`.
     retry: Name,
+    /// Slots that the attempts need, such as connections. Each client has its own, as has each server of a calling service. Default: `"none"`. Example: `{ size = 100, max_wait = "50ms" }`.
+    pool: OrNone<PoolTable>,
+    /// Whether a retry goes to another server of the target than the attempt before it, if there is another. Default: `false`. Example: `true`.
+    avoid_previous: bool,
     /// How likely the call is made at all. Only for calls of services. Default: `1.0`. Example: `0.1`.
     probability: Share,
     /// How many copies of the call run in parallel. Only for calls of services. Default: `1`. Example: `50`.
@@ -37,4 +42,13 @@ table! {
     optional: bool,
     /// The label of another call of the same service, which is made in place of this one when it has failed, and only then. Only for calls of services. Default: `"none"`. Example: `"cache"`.
     if_failed: OrNone<Name>,
+}
+
+table! {
+    /// Slots for attempts, of which each holds one until it ends.
+    PoolTable is "a pool", unbuilt &[], exclusive &[];
+    /// How many there are. Required. Example: `100`.
+    size: PoolSize,
+    /// How long an attempt waits for one, within its timeouts; then it fails with `pool_timeout`. Default: `"none"`. Example: `"50ms"`, or `"0s"` to fail at once.
+    max_wait: OrNone<Duration>,
 }

@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod calls;
+mod capacity;
 mod clients;
 mod dists;
 mod expect;
@@ -14,6 +15,10 @@ mod services;
 
 pub use arrivals::{ArrivalsChoice, ClosedTable, PeriodicTable, PointTable, TraceTable};
 pub use calls::CallTable;
+pub use capacity::{
+    BalanceChoice, CancelChoice, CodelTable, ContentionTable, DropChoice, FixedWindowTable, LimiterBucketTable,
+    LimiterChoice, QueueOrderChoice, QueueTable,
+};
 pub use clients::ClientTable;
 pub use dists::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
 pub use expect::ExpectTable;

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::scenario::counts::{InFlight, Instances, Workers};
 use crate::scenario::declare::table;
 use crate::scenario::document::{Node, Value};
-use crate::scenario::field::{Named, Spanned};
+use crate::scenario::field::{Named, OrNone, OrUnlimited, Spanned};
 use crate::scenario::reader::{Read, Reader};
 use crate::scenario::shape::Shape;
-use crate::scenario::tables::{CallTable, DistSetting};
+use crate::scenario::tables::{
+    BalanceChoice, CallTable, CancelChoice, ContentionTable, DistSetting, LimiterChoice, QueueTable,
+};
 use crate::scenario::unbuilt;
 use crate::scenario::values::Name;
 
@@ -18,6 +21,24 @@ table! {
     ServiceTable is "a service", unbuilt unbuilt::SERVICE, exclusive &[];
     /// How long its own work takes. Default: `"0s"`. Example: `"5ms"` or `{ exponential = { mean = "5ms" } }`.
     service_time: DistSetting,
+    /// How many identical servers it has, behind a balancer. Each has its own workers, queue and limiter. Default: `1`. Example: `3`.
+    instances: Instances,
+    /// Which server an arrival goes to. Default: `"round_robin"`. Example: `"least_loaded"`.
+    balance: BalanceChoice,
+    /// How many arrivals a server works on at once. Default: `"unlimited"`. Example: `64`.
+    workers: OrUnlimited<Workers>,
+    /// Whether a worker is kept while the calls of its arrival run, waits between retries included; otherwise only for the service time. Default: `true`. Example: `false`.
+    holds_worker: bool,
+    /// The most arrivals in progress at once, waiting ones included, on all servers together; one more is answered with `overloaded`. Default: `"unlimited"`. Example: `1000`.
+    max_in_flight: OrUnlimited<InFlight>,
+    /// Where arrivals wait for a worker. Default: `{}`. Example: `{ limit = 100, order = "lifo" }`.
+    queue: QueueTable,
+    /// How many arrivals each server lets in over time; the others are answered with `rate_limited`. Default: `"none"`. Example: `{ fixed_window = { limit = 1000, every = "100ms" } }`.
+    limiter: LimiterChoice,
+    /// How a server slows down as it works on more at once. Default: `"none"`. Example: `{ knee = 50, slope = 0.02 }`.
+    contention: OrNone<ContentionTable>,
+    /// What becomes of work whose caller has given up. Default: `"ignore"`. Example: `"running"`.
+    cancel: CancelChoice,
     /// The order of its calls, by label: one step after another; a list within the list is a step whose calls run in parallel. Fallbacks have no place in it. Default: in the order of the file, one after another. Example: `["auth", ["shard", "ads"]]`.
     call_order: Vec<Spanned<Step>>,
     /// Its calls, by label, made after its own work. Default: `{}`. Example: `{ db = { timeout = "1s" } }`.
