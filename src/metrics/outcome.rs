@@ -205,7 +205,7 @@ pub struct CallTally {
     pub late_responses: u64,
     /// Attempts that got no slot of the caller's pool in time; they were never sent and are none of `attempts`.
     pub pool_rejected: u64,
-    /// How long the attempts that were sent had waited for a slot; empty without a pool.
+    /// How long the attempts that were sent had waited for a slot; empty without a pool, and of a window.
     pub pool_waits: Latency,
     /// Calls that were not tried again for lack of time.
     pub deadline_stopped: u64,
@@ -224,7 +224,7 @@ pub struct CallTally {
 }
 
 impl CallTally {
-    /// Adds another call's counts. Peaks do not add up and are left alone.
+    /// Adds another call's counts. Peaks do not add up and are left alone, and so are waits.
     pub fn add_counts(&mut self, other: &Self) {
         self.attempts += other.attempts;
         self.retries += other.retries;
@@ -234,7 +234,6 @@ impl CallTally {
         self.abandoned += other.abandoned;
         self.late_responses += other.late_responses;
         self.pool_rejected += other.pool_rejected;
-        self.pool_waits.add(&other.pool_waits);
         self.deadline_stopped += other.deadline_stopped;
         self.last_retry = self.last_retry.max(other.last_retry);
         self.lost += other.lost;
@@ -287,7 +286,7 @@ pub struct ServiceTally {
     pub begun: u64,
     /// Sum of the times that those had waited for their worker, in ns.
     pub queue_wait_ns: u128,
-    /// These times; empty without a limit on workers.
+    /// These times; empty without a limit on workers, and of a window.
     pub queue_waits: Latency,
     /// The most that waited at once, on all servers together.
     pub queue_max: u64,

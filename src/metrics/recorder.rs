@@ -65,6 +65,8 @@ struct CallRecord {
     awaited: Level,
     /// Those that wait for a slot.
     waiting: Level,
+    /// How long those that were sent after the warm-up had waited for it. Beside the tally, which is copied at marks.
+    pool_waits: Latency,
 }
 
 /// The arrivals of a service.
@@ -76,6 +78,8 @@ struct ServiceRecord {
     queue: Level,
     /// Workers taken.
     busy: Level,
+    /// How long those that began after the warm-up had waited. Beside the tally, which is copied at marks.
+    queue_waits: Latency,
 }
 
 impl ServiceRecord {
@@ -230,7 +234,7 @@ impl<'p> Recorder<'p> {
     /// An attempt has got a slot, having waited so long.
     pub fn got_slot(&mut self, call: CallId, waited: Span, now: Instant) {
         if now >= self.plan.warmup {
-            self.calls[call.index()].tally.pool_waits.record(waited);
+            self.calls[call.index()].pool_waits.record(waited);
         }
     }
 
@@ -297,13 +301,13 @@ impl<'p> Recorder<'p> {
     /// A worker has taken up an attempt that arrived at `arrived`.
     #[inline]
     pub fn begun(&mut self, service: ServiceId, arrived: Instant, now: Instant) {
-        let ServiceRecord { tally, busy, .. } = &mut self.services[service.index()];
+        let ServiceRecord { tally, busy, queue_waits, .. } = &mut self.services[service.index()];
         let waited = now.since(arrived);
         tally.begun += 1;
         tally.queue_wait_ns += u128::from(waited.as_ns());
         busy.rise(now);
         if now >= self.plan.warmup && tally.workers.is_some() {
-            tally.queue_waits.record(waited);
+            queue_waits.record(waited);
         }
     }
 
@@ -470,7 +474,7 @@ impl<'p> Recorder<'p> {
             scenario.failed += total.failed;
             scenario.in_flight_ns += total.in_flight_ns;
         }
-        for (total, ServiceRecord { tally, in_flight, queue, busy }) in services.iter_mut().zip(&self.services) {
+        for (total, ServiceRecord { tally, in_flight, queue, busy, .. }) in services.iter_mut().zip(&self.services) {
             (total.attempts, total.retries, total.succeeded) = (tally.arrivals, tally.retry_arrivals, tally.succeeded);
             total.failed = tally.completed - tally.succeeded + tally.refused + tally.dropped;
             total.in_flight_ns = in_flight.integral_ns(now);
@@ -478,7 +482,7 @@ impl<'p> Recorder<'p> {
             scenario.queued_ns += total.queued_ns;
         }
         for ((total, record), call) in calls.iter_mut().zip(&self.calls).zip(&self.plan.calls) {
-            let CallRecord { tally, awaited, waiting } = record;
+            let CallRecord { tally, awaited, waiting, .. } = record;
             (total.attempts, total.retries, total.timeouts) = (tally.attempts, tally.retries, tally.timeouts);
             (total.succeeded, total.failed) = (tally.succeeded, tally.errors + tally.timeouts);
             (total.in_flight_ns, total.queued_ns) = (awaited.integral_ns(now), waiting.integral_ns(now));
@@ -520,7 +524,15 @@ impl<'p> Recorder<'p> {
             reading
         });
         // A run that ends within its warm-up has measured nothing.
-        let Reading { groups, calls, services, all_calls } = measured.unwrap_or_else(|| Reading::empty(self.plan));
+        let Reading { groups, mut calls, mut services, mut all_calls } =
+            measured.unwrap_or_else(|| Reading::empty(self.plan));
+        for (tally, CallRecord { pool_waits, .. }) in calls.iter_mut().zip(self.calls) {
+            all_calls.pool_waits.add(&pool_waits);
+            tally.pool_waits = pool_waits;
+        }
+        for (tally, ServiceRecord { queue_waits, .. }) in services.iter_mut().zip(self.services) {
+            tally.queue_waits = queue_waits;
+        }
         let groups: Vec<RequestTally> = groups
             .into_iter()
             .zip(self.groups)
