@@ -89,17 +89,15 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.arm_limit(index, limit);
     }
 
-    /// Those that have waited longest get the slots that are free.
-    pub(super) fn pass_on_slots(&mut self, slots: u32) {
-        loop {
-            let pool = &mut self.pools.slots[slots as usize];
-            let Some(index) = pool.waiting.first().filter(|_| pool.taken < pool.size) else { return };
-            pool.taken += 1;
-            self.stop_waiting(index, slots);
-            let asked = self.extras[index as usize].asked;
-            self.recorder.got_slot(self.calls[index].call, self.now.since(asked), self.now);
-            self.send(index, asked);
-        }
+    /// The attempt that has waited longest gets a slot that is free.
+    pub(super) fn pass_on_slot(&mut self, slots: u32) {
+        let pool = &mut self.pools.slots[slots as usize];
+        let Some(index) = pool.waiting.first().filter(|_| pool.taken < pool.size) else { return };
+        pool.taken += 1;
+        self.stop_waiting(index, slots);
+        let asked = self.extras[index as usize].asked;
+        self.recorder.got_slot(self.calls[index].call, self.now.since(asked), self.now);
+        self.send(index, asked);
     }
 
     fn stop_waiting(&mut self, index: u32, slots: u32) {

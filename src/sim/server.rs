@@ -113,7 +113,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             next += 1;
             match freed {
                 Freed::Worker(server) => self.serve_next(server),
-                Freed::Slot(pool) => self.pass_on_slots(pool),
+                Freed::Slot(pool) => self.pass_on_slot(pool),
             }
         }
         self.freed.clear();
@@ -134,7 +134,8 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         if at.busy < capacity.workers {
             self.recorder.entered(service, self.now);
-            return self.take_turn(work);
+            self.take_turn(work);
+            return;
         }
         if at.queue.len() >= capacity.queue.limit {
             return self.refuse(work, ErrorKind::Overloaded);
@@ -148,8 +149,8 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.recorder.queued(service, self.now);
     }
 
-    /// The turn of an attempt has come: a worker takes it up, or it is discarded.
-    fn take_turn(&mut self, work: u32) {
+    /// The turn of an attempt has come: a worker takes it up, or it is discarded. Whether it was taken up.
+    fn take_turn(&mut self, work: u32) -> bool {
         let plan = self.plan;
         let WorkFrame { key, service, server, arrived, .. } = self.works[work];
         let capacity = &plan.services[service.index()].capacity;
@@ -163,12 +164,14 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             DropRule::Codel(codel) => codel.sheds(&mut at.codel, self.now, self.now.since(arrived)),
         };
         if is_discarded {
-            return self.discard(work);
+            self.discard(work);
+            return false;
         }
         self.servers.list[server as usize].busy += 1;
         self.servers.visits[work as usize].began = self.now;
         self.recorder.begun(service, arrived, self.now);
         self.begin_service(work, (!service_time.is_zero()).then_some(takes));
+        true
     }
 
     /// The queue discards an attempt.
@@ -184,7 +187,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
     }
 
-    /// The workers of a server that are free take up what waits.
+    /// A worker of a server that is free takes up the next that is not discarded.
     fn serve_next(&mut self, server: u32) {
         let service = self.servers.list[server as usize].service;
         let capacity = &self.plan.services[service.index()].capacity;
@@ -195,7 +198,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             }
             let Some(work) = next_in_line(at, capacity.queue.order, self.now) else { return };
             self.leave_queue(work);
-            self.take_turn(work);
+            if self.take_turn(work) {
+                return;
+            }
         }
     }
 
