@@ -6,7 +6,7 @@ use std::fmt::{Debug, Write};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, contextualize_config};
-use stormsim::metrics::{Bucket, Latency, Outcome, RequestTally, Timeline, WindowOutcome};
+use stormsim::metrics::{Bucket, CallTally, Latency, Outcome, RequestTally, ServiceTally, Timeline, WindowOutcome};
 use stormsim::plan::Plan;
 use stormsim::sim::{Note, simulate, simulate_tapped};
 use stormsim::time::Instant;
@@ -41,9 +41,10 @@ proptest! {
     }
 }
 
-/// The first place where the stories part, with what came just before it.
+/// The first place where the stories part, with what came just before it and comes after.
 fn first_different_note(expected: &[(Instant, Note)], actual: &[(Instant, Note)]) -> Option<String> {
     const BEFORE: usize = 10;
+    const AFTER: usize = 4;
     let length = expected.len().max(actual.len());
     let place = (0..length).find(|&i| expected.get(i) != actual.get(i))?;
     let mut text = format!("note {place} differs\n");
@@ -51,10 +52,12 @@ fn first_different_note(expected: &[(Instant, Note)], actual: &[(Instant, Note)]
         let _ = writeln!(text, "      both {:>12} ns {note:?}", at.as_ns());
     }
     for (who, notes) in [("  expected", expected), ("the engine", actual)] {
-        let _ = match notes.get(place) {
-            Some((at, note)) => writeln!(text, "{who} {:>12} ns {note:?}", at.as_ns()),
-            None => writeln!(text, "{who} has ended"),
-        };
+        for (at, note) in notes.iter().skip(place).take(1 + AFTER) {
+            let _ = writeln!(text, "{who} {:>12} ns {note:?}", at.as_ns());
+        }
+        if notes.len() <= place {
+            let _ = writeln!(text, "{who} has ended");
+        }
     }
     Some(text)
 }
@@ -106,13 +109,19 @@ impl Differences {
     fn compare_window(&mut self, plan: &Plan, place: &str, expected: &WindowOutcome, actual: &WindowOutcome) {
         self.compare(&format!("{place}from and until"), &(expected.from, expected.until), &(actual.from, actual.until));
         self.compare_requests(&format!("{place}all_requests"), &expected.all_requests, &actual.all_requests);
-        self.compare(&format!("{place}all_calls"), &expected.all_calls, &actual.all_calls);
+        self.compare_call(&format!("{place}all_calls"), &expected.all_calls, &actual.all_calls);
         self.compare(&format!("{place}groups.len()"), &expected.groups.len(), &actual.groups.len());
         for ((name, expected), actual) in plan.labels.groups.iter().zip(&expected.groups).zip(&actual.groups) {
             self.compare_requests(&format!("{place}groups[{name}]"), expected, actual);
         }
-        self.compare_each(&format!("{place}calls"), &plan.labels.calls, &expected.calls, &actual.calls);
-        self.compare_each(&format!("{place}services"), &plan.labels.services, &expected.services, &actual.services);
+        self.compare(&format!("{place}calls.len()"), &expected.calls.len(), &actual.calls.len());
+        for ((name, expected), actual) in plan.labels.calls.iter().zip(&expected.calls).zip(&actual.calls) {
+            self.compare_call(&format!("{place}calls[{name}]"), expected, actual);
+        }
+        self.compare(&format!("{place}services.len()"), &expected.services.len(), &actual.services.len());
+        for ((name, expected), actual) in plan.labels.services.iter().zip(&expected.services).zip(&actual.services) {
+            self.compare_service(&format!("{place}services[{name}]"), expected, actual);
+        }
     }
 
     fn compare_timeline(&mut self, plan: &Plan, expected: &Timeline, actual: &Timeline) {
@@ -131,21 +140,30 @@ impl Differences {
         }
     }
 
-    fn compare_each<T: PartialEq + Debug>(&mut self, kind: &str, names: &[String], expected: &[T], actual: &[T]) {
-        self.compare(&format!("{kind}.len()"), &expected.len(), &actual.len());
-        for ((name, expected), actual) in names.iter().zip(expected).zip(actual) {
-            self.compare(&format!("{kind}[{name}]"), expected, actual);
-        }
-    }
-
-    /// The latencies by their figures: the bins of a histogram fill a page.
     fn compare_requests(&mut self, field: &str, expected: &RequestTally, actual: &RequestTally) {
         let counts = |tally: &RequestTally| RequestTally { latency: Latency::default(), ..tally.clone() };
-        let figures = |latency: &Latency| {
-            (latency.count(), latency.mean_ms(), latency.quantile_ms(0.5), latency.quantile_ms(0.99), latency.max_ms())
-        };
         self.compare(&format!("{field}, latency left out"), &counts(expected), &counts(actual));
-        self.compare(&format!("{field}.latency"), &figures(&expected.latency), &figures(&actual.latency));
+        self.compare_times(&format!("{field}.latency"), &expected.latency, &actual.latency);
+    }
+
+    fn compare_call(&mut self, field: &str, expected: &CallTally, actual: &CallTally) {
+        let counts = |tally: &CallTally| CallTally { pool_waits: Latency::default(), ..tally.clone() };
+        self.compare(&format!("{field}, waits left out"), &counts(expected), &counts(actual));
+        self.compare_times(&format!("{field}.pool_waits"), &expected.pool_waits, &actual.pool_waits);
+    }
+
+    fn compare_service(&mut self, field: &str, expected: &ServiceTally, actual: &ServiceTally) {
+        let counts = |tally: &ServiceTally| ServiceTally { queue_waits: Latency::default(), ..tally.clone() };
+        self.compare(&format!("{field}, waits left out"), &counts(expected), &counts(actual));
+        self.compare_times(&format!("{field}.queue_waits"), &expected.queue_waits, &actual.queue_waits);
+    }
+
+    /// By their figures: the bins of a histogram fill a page.
+    fn compare_times(&mut self, field: &str, expected: &Latency, actual: &Latency) {
+        let figures = |times: &Latency| {
+            (times.count(), times.mean_ms(), times.quantile_ms(0.5), times.quantile_ms(0.99), times.max_ms())
+        };
+        self.compare(field, &figures(expected), &figures(actual));
     }
 
     fn compare_series(&mut self, field: &str, expected: &[Bucket], actual: &[Bucket]) {

@@ -5,6 +5,8 @@
 mod assembly;
 #[path = "reference/random_arrivals.rs"]
 mod random_arrivals;
+#[path = "reference/random_capacity.rs"]
+mod random_capacity;
 #[path = "reference/random_plan.rs"]
 mod random_plan;
 #[path = "reference/sketch.rs"]

@@ -6,7 +6,8 @@ use std::ops::Range;
 use stormsim::dist::mix;
 use stormsim::metrics::Outcome;
 use stormsim::plan::{
-    BudgetUse, Call, CallId, Fault, Group, GroupId, Origin, Plan, PolicyId, Service, ServiceId, Timeout, TimeoutId,
+    BudgetUse, Call, CallId, Fault, Group, GroupId, Origin, Plan, PolicyId, Pool, Service, ServiceId, Timeout,
+    TimeoutId,
 };
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
@@ -65,7 +66,8 @@ impl Shift<'_> {
 
     fn timeout(&self, timeout: Timeout) -> Timeout {
         let place = self.timeouts.iter().position(|&after| after == timeout.after);
-        place.map_or(Timeout::NONE, |place| Timeout { id: TimeoutId(place as u32), ..timeout })
+        // What is no limit, or no time at all, has no place.
+        place.map_or(timeout, |place| Timeout { id: TimeoutId(place as u32), ..timeout })
     }
 
     fn group(&self, group: &Group) -> Group {
@@ -90,6 +92,7 @@ impl Shift<'_> {
             timeout: self.timeout(call.timeout),
             total_timeout: self.timeout(call.total_timeout),
             policy: PolicyId(call.policy.0 + self.past.policies.len() as u32),
+            pool: call.pool.map(|pool| Pool { max_wait: self.timeout(pool.max_wait), ..pool }),
             budget: call.budget.map(|used| BudgetUse { pool: used.pool + self.past.budgets.len() as u32, ..used }),
             ..call.clone()
         }

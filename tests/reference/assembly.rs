@@ -2,13 +2,15 @@
 
 use stormsim::dist::name_key;
 use stormsim::plan::{
-    BudgetPool, BudgetUse, Call, CallId, Capacity, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Service,
+    BudgetPool, BudgetUse, Call, CallId, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Pool, Service,
     ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{RetryPolicy, Schedule};
 use stormsim::time::{Instant, Span};
 
-use super::sketch::{CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, Sketch, StepCallSketch};
+use super::sketch::{
+    CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, PoolSketch, Sketch, StepCallSketch,
+};
 
 /// Most attempts, in all layers together, that one work may cause at worst; a call that would lead further is left
 /// out of the plan. Room for three copies of a call of four attempts with such a call beneath (3 x 4 x 5 = 60).
@@ -35,7 +37,7 @@ impl Sketch {
             services.push(Service {
                 service_time: service.service_time.clone(),
                 steps: first_step as u32..steps.len() as u32,
-                capacity: Capacity::UNLIMITED,
+                capacity: service.capacity.clone(),
             });
         }
         let mut windows = Vec::new();
@@ -67,13 +69,13 @@ impl Sketch {
         }
     }
 
-    /// Each with a state for every client that draws on it.
+    /// Each with a state for every client and server that draws on it.
     fn budget_pools(&self, calls: &[Call]) -> Vec<BudgetPool> {
         let states = |pool: usize| {
             let users = calls.iter().filter(|call| call.budget.is_some_and(|budget| budget.pool as usize == pool));
             let instances = users.map(|call| match call.origin {
                 Origin::Group(group) => self.groups[group.index()].clients,
-                Origin::Service(_) => 1,
+                Origin::Service(service) => self.services[service.index()].capacity.instances,
             });
             if self.budgets[pool].by_instance { instances.max().unwrap_or(1) } else { 1 }
         };
@@ -224,7 +226,7 @@ impl Edges<'_> {
             Origin::Service(service) => Some(service.index()),
         };
         let budgets = &self.sketch.budgets;
-        let pool = sketch.budget.filter(|_| !budgets.is_empty()).map(|budget| budget % budgets.len());
+        let budget = sketch.budget.filter(|_| !budgets.is_empty()).map(|budget| budget % budgets.len());
         let call = Call {
             key: name_key(&call_name(self.calls.len())),
             origin,
@@ -241,12 +243,21 @@ impl Edges<'_> {
             timeout: self.timeout(sketch.timeout),
             total_timeout: self.timeout(sketch.total_timeout),
             policy: self.sketch.policy_of(sketch),
-            budget: pool.map(|pool| BudgetUse { pool: pool as u32, by_instance: budgets[pool].by_instance }),
-            pool: None,
-            avoid_previous: false,
+            budget: budget.map(|it| BudgetUse { pool: it as u32, by_instance: budgets[it].by_instance }),
+            pool: sketch.pool.map(|pool| self.pool(pool)),
+            avoid_previous: sketch.avoid_previous,
         };
         self.calls.push(call);
         CallId(self.calls.len() as u32 - 1)
+    }
+
+    fn pool(&mut self, sketch: PoolSketch) -> Pool {
+        let max_wait = match sketch.max_wait {
+            // A wait of no time has no timer.
+            Some(Span::ZERO) => Timeout { after: Span::ZERO, ..Timeout::NONE },
+            limit => self.timeout(limit),
+        };
+        Pool { size: sketch.size, max_wait }
     }
 
     fn timeout(&mut self, after: Option<Span>) -> Timeout {

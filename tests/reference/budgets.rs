@@ -25,13 +25,17 @@ impl Interpreter<'_> {
 
     /// The pool and its state that a call draws on.
     fn budget_of(&self, call: usize) -> Option<(usize, usize)> {
-        let call = &self.record.calls[call];
-        let BudgetUse { pool, by_instance } = self.plan.calls[call.id.index()].budget?;
-        let instance = match call.caller {
+        let BudgetUse { pool, by_instance } = self.plan.calls[self.record.calls[call].id.index()].budget?;
+        Some((pool as usize, if by_instance { self.instance(call) as usize } else { 0 }))
+    }
+
+    /// Which instance of its caller makes a call: the client, or the server.
+    pub(super) fn instance(&self, call: usize) -> u32 {
+        match self.record.calls[call].caller {
             Caller::Request(request) => self.record.requests[request].client,
-            // A service is one instance.
-            Caller::Work(_) => 0,
-        };
-        Some((pool as usize, if by_instance { instance as usize } else { 0 }))
+            Caller::Work(place) => {
+                self.record.works[place.work].server.expect("only what a server took up makes calls")
+            }
+        }
     }
 }

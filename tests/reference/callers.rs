@@ -35,10 +35,14 @@ impl Interpreter<'_> {
             caller,
             on_first_path,
             limit,
-            attempts: 0,
+            started: 0,
+            sent: 0,
             previous_wait: Span::ZERO,
+            previous_server: None,
             timer: None,
+            wake: None,
             ended: None,
+            abandoned: None,
         });
         if self.remaining(call) == Span::ZERO {
             self.end_call(call, Err((ErrorKind::Deadline, StopReason::Deadline)));
@@ -50,7 +54,7 @@ impl Interpreter<'_> {
     }
 
     /// So much later than now; none without a limit.
-    fn after(&self, limit: Span) -> Option<Instant> {
+    pub(super) fn after(&self, limit: Span) -> Option<Instant> {
         (limit != Span::UNLIMITED).then(|| self.now + limit)
     }
 
@@ -61,38 +65,61 @@ impl Interpreter<'_> {
 
     pub(super) fn start_attempt(&mut self, call: usize) {
         let this = &mut self.record.calls[call];
-        this.attempts += 1;
-        let (id, number, limit) = (this.id, this.attempts, this.limit);
+        this.wake = None;
+        this.started += 1;
+        let (id, number) = (this.id, this.started);
         let key = attempt_key(this.key, number, 0);
-        let on_first_path = this.on_first_path && number == 1;
-        self.note(Note::Sent { call: id, attempt: number, key });
-
-        let settings = &self.plan.calls[id.index()];
-        let attempt = self.record.attempts.len();
-        let on_its_way = settings.network.sample(key, Purpose::Request);
-        let lost = on_its_way > settings.connect_timeout.after;
-        if !lost {
-            self.schedule_after(on_its_way, Event::Arrive { attempt });
-        }
-        let waits_until = [limit, self.after(settings.timeout.after)].into_iter().flatten().min();
-        let connects_until = self.after(settings.connect_timeout.after).filter(|_| lost);
-        let own_limits = [self.after(settings.timeout.after), connects_until];
-        // Where the call ends at the same instant or before, the timer of that is enough.
-        let timer = own_limits.into_iter().flatten().min().filter(|&at| limit.is_none_or(|limit| at < limit));
-        let timer = timer.map(|at| self.agenda.schedule(at, Class::Timeout, Event::Timer { attempt }));
         self.record.attempts.push(Attempt {
             call,
             id,
             number,
             key,
-            on_first_path,
-            sent: self.now,
-            lost,
-            deadline_told: waits_until.and_then(|until| self.passed_on(settings.deadline, until)),
-            timer,
+            started: self.now,
+            sent: None,
+            on_first_path: false,
+            is_retry: false,
+            avoids: None,
+            has_slot: false,
+            lost: false,
+            deadline_told: None,
+            deadline: None,
+            timer: None,
             ended: None,
             answered_late: None,
         });
+        self.ask_for_slot(self.record.attempts.len() - 1);
+    }
+
+    pub(super) fn send(&mut self, attempt: usize) {
+        let Attempt { call, id, number, key, started, .. } = self.record.attempts[attempt];
+        self.note(Note::Sent { call: id, attempt: number, key });
+        let this = &mut self.record.calls[call];
+        this.sent += 1;
+        let (is_first, on_first_path, limit) = (this.sent == 1, this.on_first_path, this.limit);
+        self.record.attempts[attempt].avoids = this.previous_server;
+        let settings = &self.plan.calls[id.index()];
+        let on_its_way = settings.network.sample(key, Purpose::Request);
+        let lost = on_its_way > settings.connect_timeout.after;
+        if !lost {
+            self.schedule_after(on_its_way, Event::Arrive { attempt });
+        }
+        // Waiting for a slot counts.
+        let timeout = (settings.timeout.after != Span::UNLIMITED).then(|| started + settings.timeout.after);
+        let connects_until = self.after(settings.connect_timeout.after).filter(|_| lost);
+        // Where the call ends at the same instant or before, the timer of that is enough.
+        let own_limit = [timeout, connects_until].into_iter().flatten().min();
+        let timer = own_limit.filter(|&at| limit.is_none_or(|limit| at < limit));
+        if let Some(timer_of_wait) = self.record.attempts[attempt].timer.take() {
+            self.agenda.cancel(timer_of_wait);
+        }
+        let timer = timer.map(|at| self.agenda.schedule(at, Class::Timeout, Event::Timer { attempt }));
+        let waits_until = [limit, timeout].into_iter().flatten().min();
+        let deadline_told = waits_until.and_then(|until| self.passed_on(settings.deadline, until));
+        let this = &mut self.record.attempts[attempt];
+        this.sent = Some(self.now);
+        (this.is_retry, this.on_first_path) = (!is_first, is_first && on_first_path);
+        (this.lost, this.timer) = (lost, timer);
+        (this.deadline_told, this.deadline) = (deadline_told, deadline_told.or(waits_until));
     }
 
     /// What a caller that waits until `until` tells its callee.
@@ -107,8 +134,8 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn answer(&mut self, work: usize) {
-        let Work { attempt, answered, degraded, .. } = self.record.works[work];
-        let (_, reply) = answered.expect("an answer is scheduled when the work is answered");
+        let Work { attempt, ended, degraded, .. } = self.record.works[work];
+        let result = ended.and_then(|(_, end)| end.answer()).expect("an answer is scheduled when there is one");
         let this = &mut self.record.attempts[attempt];
         let (call, key, late) = (this.call, this.key, this.ended.is_some());
         self.record.notes.push((self.now, Note::Answer { key, late }));
@@ -116,11 +143,12 @@ impl Interpreter<'_> {
             this.answered_late = Some(self.now);
             return;
         }
-        this.ended = Some((self.now, AttemptEnd::Answered(reply.result())));
+        this.ended = Some((self.now, AttemptEnd::Answered(result)));
         if let Some(timer) = this.timer.take() {
             self.agenda.cancel(timer);
         }
-        match reply.result() {
+        self.free_slot(attempt);
+        match result {
             Ok(()) => {
                 self.change_balance(call, |rule, balance| rule.after_success(balance));
                 if degraded {
@@ -133,30 +161,36 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn timer(&mut self, attempt: usize) {
-        self.record.attempts[attempt].timer = None;
-        self.give_up(attempt, ErrorKind::Timeout);
+        let this = &mut self.record.attempts[attempt];
+        this.timer = None;
+        let settings = &self.plan.calls[this.id.index()];
+        match settings.pool {
+            Some(pool) if this.waits_for_slot() => {
+                let slot_took_too_long = pool.max_wait.after <= settings.timeout.after;
+                let error = if slot_took_too_long { ErrorKind::PoolTimeout } else { ErrorKind::Timeout };
+                self.turn_away(attempt, error);
+            }
+            _ => self.give_up(attempt, ErrorKind::Timeout),
+        }
     }
 
     pub(super) fn end_timer(&mut self, call: usize) {
         self.record.calls[call].timer = None;
         let attempt = self.record.attempts.iter().rposition(|attempt| attempt.call == call);
         let attempt = attempt.expect("a wait that lasts to the end of its call is not begun");
-        if let Some(timer) = self.record.attempts[attempt].timer.take() {
+        let this = &mut self.record.attempts[attempt];
+        let waits_for_slot = this.waits_for_slot();
+        if let Some(timer) = this.timer.take() {
             self.agenda.cancel(timer);
         }
-        self.give_up(attempt, ErrorKind::Deadline);
+        if waits_for_slot {
+            self.turn_away(attempt, ErrorKind::Deadline);
+        } else {
+            self.give_up(attempt, ErrorKind::Deadline);
+        }
     }
 
-    fn give_up(&mut self, attempt: usize, error: ErrorKind) {
-        let this = &mut self.record.attempts[attempt];
-        assert!(this.ended.is_none(), "nobody gives up what has ended");
-        this.ended = Some((self.now, AttemptEnd::GivenUp));
-        let key = this.key;
-        self.note(Note::TimedOut { key, error });
-        self.attempt_failed(attempt, error);
-    }
-
-    fn attempt_failed(&mut self, attempt: usize, error: ErrorKind) {
+    pub(super) fn attempt_failed(&mut self, attempt: usize, error: ErrorKind) {
         let Attempt { call, id, number, key, .. } = self.record.attempts[attempt];
         let verdict = self.plan.policy_of(id).decide(Attempted {
             attempt: number,
@@ -172,7 +206,8 @@ impl Interpreter<'_> {
                 self.note(Note::Waiting { key, wait });
                 self.record.calls[call].previous_wait = wait;
                 // A wait of zero is scheduled too: it is not among the phases that are skipped.
-                self.schedule_after(wait, Event::Wake { call });
+                let wake = self.agenda.schedule(self.now + wait, Class::Normal, Event::Wake { call });
+                self.record.calls[call].wake = Some(wake);
             }
             Verdict::Stop(reason) => {
                 let error = if reason == StopReason::Deadline { ErrorKind::Deadline } else { error };
@@ -187,26 +222,26 @@ impl Interpreter<'_> {
         if let Some(timer) = this.timer.take() {
             self.agenda.cancel(timer);
         }
-        let &mut Call { id, caller, attempts, .. } = this;
-        let key = attempt_key(this.key, attempts, 0);
+        let &mut Call { id, caller, started, sent, .. } = this;
+        let key = attempt_key(this.key, started, 0);
         self.note(Note::CallEnded { call: id, key, result });
         match (result, self.plan.calls[id.index()].fallback) {
             (Err(_), Some(fallback)) => self.begin_call(fallback, caller, Some(call)),
             _ if !self.is_awaited(caller) => {}
             _ => match caller {
-                Caller::Request(request) => self.end_request(request, result, attempts),
+                Caller::Request(request) => self.end_request(request, result, started),
                 Caller::Work(place) => self.own_call_ended(place, result),
             },
         }
     }
 
     /// Whether whoever made a call still waits for it. A client always does: its request ends with the call.
-    fn is_awaited(&self, caller: Caller) -> bool {
+    pub(super) fn is_awaited(&self, caller: Caller) -> bool {
         match caller {
             Caller::Request(_) => true,
             Caller::Work(place) => {
                 let work = &self.record.works[place.work];
-                work.answered.is_none() && work.steps.len() == place.step + 1
+                work.ended.is_none() && work.steps.len() == place.step + 1
             }
         }
     }

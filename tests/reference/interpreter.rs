@@ -1,15 +1,20 @@
-//! The rules, event by event. Read it beside the documentation of `stormsim::sim`: the rules of its sections are in
-//! [`clients`](super::clients) (arrivals), [`callers`](super::callers) (calls) and [`services`](super::services).
+//! The rules, event by event. Read it beside the documentation of `stormsim::sim`. The rules of its sections are in
+//! [`clients`](super::clients) (arrivals); [`callers`](super::callers), [`pools`](super::pools),
+//! [`servers`](super::servers), [`workers`](super::workers) and [`giving_up`](super::giving_up) (calls);
+//! [`services`](super::services) (the calls of a service) and [`balancer`](super::balancer).
+
+use std::collections::VecDeque;
 
 use stormsim::dist::replica_key;
 use stormsim::metrics::End;
-use stormsim::plan::{GroupId, Plan};
+use stormsim::plan::{CallId, GroupId, Plan, ServiceId};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
 use super::agenda::{Agenda, Class, Event};
 use super::clients::OpenArrivals;
-use super::record::{Moment, Record, Reply};
+use super::record::{Moment, Record};
+use super::workers::Server;
 
 /// Tells the story of one replica.
 pub fn run(plan: &Plan, seed: u64, replica: u32) -> Record {
@@ -18,6 +23,7 @@ pub fn run(plan: &Plan, seed: u64, replica: u32) -> Record {
         interpreter.now = at;
         interpreter.record.events += 1;
         interpreter.happen(event);
+        interpreter.give_on_what_is_free();
     }
     let mut record = interpreter.record;
     (record.end, record.ended) = match plan.horizon {
@@ -36,7 +42,22 @@ pub(super) struct Interpreter<'plan> {
     pub(super) agenda: Agenda,
     /// By group; for groups whose clients have arrivals of their own it stays unused.
     pub(super) open_arrivals: Vec<OpenArrivals>,
+    /// By service, then by the number of the server.
+    pub(super) servers: Vec<Vec<Server>>,
+    /// By service, the server at which its counter stands.
+    pub(super) counters: Vec<u32>,
+    /// What has become free in this event and has not gone on to the next, in this order.
+    pub(super) freed: VecDeque<Freed>,
     pub(super) record: Record,
+}
+
+/// Something that became free.
+#[derive(Clone, Copy)]
+pub(super) enum Freed {
+    /// A worker of a server.
+    Worker(ServiceId, u32),
+    /// A slot of a call, of an instance of its caller.
+    Slot(CallId, u32),
 }
 
 impl<'plan> Interpreter<'plan> {
@@ -47,6 +68,9 @@ impl<'plan> Interpreter<'plan> {
             now: Instant::ZERO,
             agenda: Agenda::default(),
             open_arrivals: plan.groups.iter().map(|group| OpenArrivals::new(replica_key, group)).collect(),
+            servers: plan.services.iter().map(|service| Server::all_of(&service.capacity)).collect(),
+            counters: vec![0; plan.services.len()],
+            freed: VecDeque::new(),
             record: Record {
                 notes: Vec::new(),
                 requests: Vec::new(),
@@ -84,12 +108,22 @@ impl<'plan> Interpreter<'plan> {
             Event::Arrival(group) => self.arrival(group),
             Event::ClientArrival { group, client } => self.client_arrival(group, client),
             Event::Arrive { attempt } => self.arrive(attempt),
-            Event::Served { work, struck: Ok(()) } => self.begin_next_step(work),
-            Event::Served { work, struck: Err(error) } => self.answer_with(work, Reply::Error(error)),
+            Event::Served { work, struck } => self.served(work, struck),
             Event::Answer { work } => self.answer(work),
             Event::Timer { attempt } => self.timer(attempt),
             Event::EndTimer { call } => self.end_timer(call),
             Event::Wake { call } => self.start_attempt(call),
+        }
+    }
+
+    /// Workers and slots go on to whoever is next once the event has been dealt with otherwise. Whoever gets one may
+    /// be done with it at once.
+    fn give_on_what_is_free(&mut self) {
+        while let Some(freed) = self.freed.pop_front() {
+            match freed {
+                Freed::Worker(service, server) => self.give_worker_on(service, server),
+                Freed::Slot(call, instance) => self.give_slot_on(call, instance),
+            }
         }
     }
 

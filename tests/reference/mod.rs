@@ -1,7 +1,7 @@
 //! The reference interpreter: what a plan means, written to be read and not to be fast.
 //!
 //! It follows the rules in the documentation of `stormsim::sim` word by word, and shares with the engine only the
-//! plan, the keyed draws and the retry policies. It keeps every request, call, attempt and piece of work that ever
+//! plan, the keyed draws and the policies. It keeps every request, call, attempt and piece of work that ever
 //! was, and computes the counts from them when all is over. The engine is held against it by `tests/equivalence.rs`;
 //! it is itself held against stories worked out by hand in `tests/reference_figures.rs`.
 //!
@@ -9,18 +9,24 @@
 
 mod agenda;
 mod assembly;
+mod balancer;
 mod budgets;
 mod callers;
 mod clients;
+mod giving_up;
 pub mod interpreter;
 mod outcome;
+mod pools;
 mod random_arrivals;
+mod random_capacity;
 mod random_plan;
 pub mod record;
 mod series;
+mod servers;
 mod services;
 mod sketch;
 mod tallies;
+mod workers;
 
 pub use random_plan::random_plan;
 

@@ -6,9 +6,9 @@ use stormsim::metrics::{CallTally, Outcome, ServiceTally, Timeline, WindowOutcom
 use stormsim::plan::{CallId, GroupId, Origin, Plan, ServiceId};
 use stormsim::time::Instant;
 
-use super::record::{AttemptEnd, Record, Reply, Request, RequestEnd};
+use super::record::{AttemptEnd, Record, Request, RequestEnd, WorkEnd};
 use super::series::Series;
-use super::tallies::{calls_in, requests_begun_in, requests_in, service_in, tokens_left};
+use super::tallies::{calls_in, pool_waits, queue_waits, requests_begun_in, requests_in, service_in, tokens_left};
 
 /// The outcome of a recorded replica.
 pub fn outcome(plan: &Plan, replica: u32, record: &Record) -> Outcome {
@@ -17,7 +17,12 @@ pub fn outcome(plan: &Plan, replica: u32, record: &Record) -> Outcome {
     let requests = |group| requests_begun_in(&measured, requests_of(record, group));
     let call = |call| CallTally {
         tokens_left: tokens_left(plan, record, call).filter(|_| is_reached(record, &measured)),
+        pool_waits: pool_waits(plan, record, &measured, |id| call.is_none_or(|it| it == id)),
         ..call_tally(record, &measured, call)
+    };
+    let service = |service| ServiceTally {
+        queue_waits: queue_waits(plan, record, &measured, service),
+        ..service_tally(plan, record, &measured, service)
     };
     Outcome {
         replica,
@@ -27,7 +32,7 @@ pub fn outcome(plan: &Plan, replica: u32, record: &Record) -> Outcome {
         events: record.events,
         groups: groups(plan).map(|group| requests(Some(group))).collect(),
         calls: calls(plan).map(|id| call(Some(id))).collect(),
-        services: services(plan).map(|service| service_tally(record, &measured, service)).collect(),
+        services: services(plan).map(service).collect(),
         all_requests: requests(None),
         all_calls: call(None),
         windows: plan.windows.iter().map(|window| window_outcome(plan, record, window)).collect(),
@@ -41,7 +46,7 @@ fn window_outcome(plan: &Plan, record: &Record, window: &Range<Instant>) -> Wind
         until: window.end,
         groups: groups(plan).map(|group| requests_in(window, requests_of(record, Some(group)))).collect(),
         calls: calls(plan).map(|call| call_tally(record, window, Some(call))).collect(),
-        services: services(plan).map(|service| service_tally(record, window, service)).collect(),
+        services: services(plan).map(|service| service_tally(plan, record, window, service)).collect(),
         all_requests: requests_in(window, requests_of(record, None)),
         all_calls: call_tally(record, window, None),
     }
@@ -69,8 +74,8 @@ fn call_tally(record: &Record, measured: &Range<Instant>, call: Option<CallId>) 
     calls_in(measured, record, |id| call.is_none_or(|it| it == id))
 }
 
-fn service_tally(record: &Record, measured: &Range<Instant>, service: ServiceId) -> ServiceTally {
-    if is_reached(record, measured) { service_in(measured, record, service) } else { ServiceTally::default() }
+fn service_tally(plan: &Plan, record: &Record, measured: &Range<Instant>, service: ServiceId) -> ServiceTally {
+    if is_reached(record, measured) { service_in(measured, plan, record, service) } else { ServiceTally::default() }
 }
 
 /// Whether the run goes on until the measuring begins. If not, not even a level is measured.
@@ -84,9 +89,11 @@ fn timeline(plan: &Plan, record: &Record) -> Timeline {
         let own_call = move |call: CallId| plan.calls[call.index()].origin == Origin::Group(group);
         request_series(record, move |request| request.group == group, own_call)
     };
+    let waiting_anywhere = services(plan).flat_map(|service| service_series(plan, record, service).queued);
+    let scenario = Series { queued: waiting_anywhere.collect(), ..request_series(record, |_| true, |_| true) };
     Timeline {
         bucket: plan.bucket,
-        scenario: request_series(record, |_| true, |_| true).into_buckets(plan.bucket),
+        scenario: scenario.into_buckets(plan.bucket),
         groups: groups(plan).map(|group| of_group(group).into_buckets(plan.bucket)).collect(),
         calls: calls(plan).map(|call| call_series(record, call).into_buckets(plan.bucket)).collect(),
         services: services(plan)
@@ -106,8 +113,8 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| counts(attempt.id)) {
-        series.attempts.push(attempt.sent);
-        series.retries.extend(attempt.is_retry().then_some(attempt.sent));
+        series.attempts.extend(attempt.sent);
+        series.retries.extend(attempt.sent.filter(|_| attempt.is_retry));
         if let Some((at, AttemptEnd::GivenUp)) = attempt.ended {
             series.timeouts.push(at);
         }
@@ -118,11 +125,13 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
 fn call_series(record: &Record, call: CallId) -> Series {
     let mut series = Series::default();
     for attempt in record.attempts.iter().filter(|attempt| attempt.id == call) {
-        series.attempts.push(attempt.sent);
-        series.retries.extend(attempt.is_retry().then_some(attempt.sent));
-        series.in_flight.push(attempt.sent..attempt.ended.map_or(record.end, |(at, _)| at));
+        let until = attempt.ended.map_or(record.end, |(at, _)| at);
+        series.queued.push(attempt.started..attempt.sent.unwrap_or(until));
+        series.attempts.extend(attempt.sent);
+        series.retries.extend(attempt.sent.filter(|_| attempt.is_retry));
+        series.in_flight.extend(attempt.sent.map(|sent| sent..until));
         match attempt.ended {
-            None => {}
+            None | Some((_, AttemptEnd::TurnedAway(_) | AttemptEnd::Abandoned)) => {}
             Some((at, AttemptEnd::Answered(Ok(())))) => series.succeeded.push(at),
             Some((at, AttemptEnd::Answered(Err(_)))) => series.failed.push(at),
             Some((at, AttemptEnd::GivenUp)) => {
@@ -138,12 +147,16 @@ fn service_series(plan: &Plan, record: &Record, service: ServiceId) -> Series {
     let mut series = Series::default();
     for work in record.works.iter().filter(|work| work.service == service) {
         series.attempts.push(work.arrived.at);
-        series.retries.extend(record.attempts[work.attempt].is_retry().then_some(work.arrived.at));
+        series.retries.extend(record.attempts[work.attempt].is_retry.then_some(work.arrived.at));
         series.in_flight.push(work.presence(record.end));
-        match work.answered {
+        series.queued.extend(work.wait_for_worker(record.end));
+        if !plan.services[service.index()].capacity.is_unlimited() {
+            series.busy.extend(work.time_with_worker(record.end));
+        }
+        match work.ended {
             None => {}
-            Some((moment, Reply::Success)) => series.succeeded.push(moment.at),
-            Some((moment, Reply::Error(_) | Reply::TurnedAway)) => series.failed.push(moment.at),
+            Some((moment, WorkEnd::Success)) => series.succeeded.push(moment.at),
+            Some((moment, _)) => series.failed.push(moment.at),
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| plan.calls[attempt.id.index()].target == service) {

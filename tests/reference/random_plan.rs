@@ -17,8 +17,9 @@ use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, TokenBucket};
 use stormsim::time::{Instant, Span};
 
 use super::random_arrivals::group_arrivals;
+use super::random_capacity::capacity;
 use super::sketch::{
-    BudgetSketch, CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, ServiceSketch, Sketch,
+    BudgetSketch, CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch,
     StepCallSketch,
 };
 
@@ -93,7 +94,11 @@ fn service(grid: Grid) -> impl Strategy<Value = ServiceSketch> {
     let step = prop_oneof![1 => vec(step_call(grid), 1), 2 => vec(step_call(grid), 2..=3)];
     // Often quick, so that there is time left for calls, and for the calls of those.
     let service_time = prop_oneof![1 => Just(Dist::ZERO), 1 => dist(grid)];
-    (service_time, vec(step, 1..=3)).prop_map(|(service_time, steps)| ServiceSketch { service_time, steps })
+    (service_time, vec(step, 1..=3), capacity(grid)).prop_map(|(service_time, steps, capacity)| ServiceSketch {
+        service_time,
+        steps,
+        capacity,
+    })
 }
 
 fn step_call(grid: Grid) -> impl Strategy<Value = StepCallSketch> {
@@ -118,18 +123,27 @@ fn chain(grid: Grid) -> impl Strategy<Value = ChainSketch> {
 fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
         (option::weighted(0.3, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
-    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), of(any::<u8>())).prop_map(
-        |(target, network, (connect_timeout, timeout, total_timeout), deadline, policy, budget)| CallSketch {
+    let slots = (option::weighted(0.3, pool(grid)), any::<bool>());
+    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), of(any::<u8>()), slots).prop_map(
+        |(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {
             target: target.into(),
             network,
-            connect_timeout,
-            timeout,
-            total_timeout,
+            connect_timeout: limits.0,
+            timeout: limits.1,
+            total_timeout: limits.2,
             deadline,
             policy: policy.into(),
             budget: budget.map(usize::from),
+            pool,
+            avoid_previous,
         },
     )
+}
+
+/// Mostly fewer slots than attempts, and waits as long as timeouts.
+fn pool(grid: Grid) -> impl Strategy<Value = PoolSketch> {
+    let max_wait = prop_oneof![1 => Just(None), 3 => grid.steps(0..=4).prop_map(Some)];
+    (1..=3u32, max_wait).prop_map(|(size, max_wait)| PoolSketch { size, max_wait })
 }
 
 /// Mostly no time at all; else as long as the connect timeouts, and often longer.

@@ -64,7 +64,7 @@ pub struct RequestEnd {
     pub at: Instant,
     /// How.
     pub result: CallResult,
-    /// How many attempts the client's own call made.
+    /// How many attempts of the client's own call were sent.
     pub attempts: u32,
 }
 
@@ -103,13 +103,28 @@ pub struct Call {
     /// When it must have ended, if there is a limit.
     pub limit: Option<Instant>,
     /// How many attempts were started.
-    pub attempts: u32,
+    pub started: u32,
+    /// How many of them were sent.
+    pub sent: u32,
     /// The wait before the latest attempt; zero before there was one.
     pub previous_wait: Span,
+    /// The server that an attempt reached last while its caller waited for it.
+    pub previous_server: Option<u32>,
     /// The timer of its end, while that is armed.
     pub timer: Option<Slot>,
+    /// The end of the wait for the next attempt, while it waits.
+    pub wake: Option<Slot>,
     /// When and how it ended, if it did.
     pub ended: Option<(Instant, CallResult)>,
+    /// When it was abandoned, if it was: then it ends with nothing.
+    pub abandoned: Option<Instant>,
+}
+
+impl Call {
+    /// Whether it has ended, with a result or with nothing.
+    pub fn is_over(&self) -> bool {
+        self.ended.is_some() || self.abandoned.is_some()
+    }
 }
 
 /// One attempt of a call, as its caller sees it.
@@ -122,20 +137,37 @@ pub struct Attempt {
     pub number: u32,
     /// Its key.
     pub key: u64,
-    /// Whether it is the first of its call, and so is every attempt above it.
+    /// When its clock started.
+    pub started: Instant,
+    /// When it was sent, if it was.
+    pub sent: Option<Instant>,
+    /// Whether it was the first of its call to be sent, and so was every attempt above it.
     pub on_first_path: bool,
-    /// When it was sent.
-    pub sent: Instant,
+    /// Whether another of its call was sent before.
+    pub is_retry: bool,
+    /// The server that an attempt of its call had reached last, while its caller waited for it, when this one was sent.
+    pub avoids: Option<u32>,
+    /// Whether it has one of its caller's slots.
+    pub has_slot: bool,
     /// Whether it never arrives because its connection takes too long.
     pub lost: bool,
     /// The deadline that its target is told, if any.
     pub deadline_told: Option<Instant>,
+    /// The deadline that the queues of its target know of, if any.
+    pub deadline: Option<Instant>,
     /// Its timer, while that is armed.
     pub timer: Option<Slot>,
     /// How it ended for the caller, if it did.
     pub ended: Option<(Instant, AttemptEnd)>,
     /// When the answer came, if that was after the caller had given up.
     pub answered_late: Option<Instant>,
+}
+
+impl Attempt {
+    /// Whether it waits for a slot.
+    pub fn waits_for_slot(&self) -> bool {
+        self.sent.is_none() && self.ended.is_none()
+    }
 }
 
 /// How an attempt ended for its caller.
@@ -145,6 +177,10 @@ pub enum AttemptEnd {
     Answered(Result<(), ErrorKind>),
     /// The caller waited no longer.
     GivenUp,
+    /// It got no slot.
+    TurnedAway(ErrorKind),
+    /// Its call was abandoned.
+    Abandoned,
 }
 
 /// One attempt that arrived, as its service sees it.
@@ -153,14 +189,49 @@ pub struct Work {
     pub attempt: usize,
     /// Where.
     pub service: ServiceId,
+    /// Which server of the service; none if it was given up before it arrived and nobody looked at it.
+    pub server: Option<u32>,
     /// When it arrived.
     pub arrived: Moment,
+    /// When it began to wait for a worker, and when it ceased to, if it did.
+    pub queued: Option<(Moment, Option<Moment>)>,
+    /// When a worker took it up, if one did.
+    pub began: Option<Moment>,
+    /// When that worker was free again.
+    pub freed: Option<Moment>,
+    /// **Served**, while that is to come.
+    pub served: Option<Slot>,
+    /// Its service, when that was over or was cut short.
+    pub service_spent: Option<Spent>,
     /// The calls of each step that it began.
     pub steps: Vec<Vec<StepCall>>,
     /// Whether an optional call beneath it failed.
     pub degraded: bool,
-    /// How it was answered, if it was.
-    pub answered: Option<(Moment, Reply)>,
+    /// How the service was done with it, if it was.
+    pub ended: Option<(Moment, WorkEnd)>,
+}
+
+impl Work {
+    /// Whether it waits for a worker.
+    pub fn is_queued(&self) -> bool {
+        matches!(self.queued, Some((_, None)))
+    }
+
+    /// Whether it has a worker.
+    pub fn has_worker(&self) -> bool {
+        self.began.is_some() && self.freed.is_none()
+    }
+}
+
+/// Service time that was worked off.
+#[derive(Clone, Copy)]
+pub struct Spent {
+    /// Until when.
+    pub until: Instant,
+    /// How long.
+    pub took: Span,
+    /// Whether a client still awaited it then.
+    pub awaited: bool,
 }
 
 /// One call of a step that a work began.
@@ -176,24 +247,30 @@ pub struct StepCall {
     pub failed: u32,
 }
 
-/// What a service answered.
+/// How a service was done with a work.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum WorkEnd {
     /// The work is done.
     Success,
     /// The work failed, or a fault had it fail.
     Error(ErrorKind),
     /// Turned away at the door.
-    TurnedAway,
+    TurnedAway(ErrorKind),
+    /// Discarded when its turn came.
+    Dropped,
+    /// Its caller had given up.
+    Cancelled,
 }
 
-impl Reply {
-    /// As the caller sees it: to it, being turned away is an error like any other.
-    pub fn result(self) -> Result<(), ErrorKind> {
+impl WorkEnd {
+    /// As the caller sees it: to it, being turned away or dropped is an error like any other. Of what was cancelled it
+    /// sees nothing.
+    pub fn answer(self) -> Option<Result<(), ErrorKind>> {
         match self {
-            Self::Success => Ok(()),
-            Self::Error(kind) => Err(kind),
-            Self::TurnedAway => Err(ErrorKind::Refused),
+            Self::Success => Some(Ok(())),
+            Self::Error(kind) | Self::TurnedAway(kind) => Some(Err(kind)),
+            Self::Dropped => Some(Err(ErrorKind::Overloaded)),
+            Self::Cancelled => None,
         }
     }
 }

@@ -23,6 +23,10 @@ pub struct Series {
     pub timeouts: Vec<Instant>,
     /// From when until when each was in flight.
     pub in_flight: Vec<Range<Instant>>,
+    /// From when until when each waited for a worker, or for a slot.
+    pub queued: Vec<Range<Instant>>,
+    /// From when until when each had a worker.
+    pub busy: Vec<Range<Instant>>,
 }
 
 impl Series {
@@ -34,7 +38,9 @@ impl Series {
         self.succeeded.into_iter().for_each(|at| buckets.at(at).succeeded += 1);
         self.failed.into_iter().for_each(|at| buckets.at(at).failed += 1);
         self.timeouts.into_iter().for_each(|at| buckets.at(at).timeouts += 1);
-        self.in_flight.into_iter().for_each(|period| buckets.spread(&period));
+        self.in_flight.iter().for_each(|period| buckets.spread(period, |bucket| &mut bucket.in_flight_ns));
+        self.queued.iter().for_each(|period| buckets.spread(period, |bucket| &mut bucket.queued_ns));
+        self.busy.iter().for_each(|period| buckets.spread(period, |bucket| &mut bucket.busy_ns));
         buckets.by_index.into_values().filter(|bucket| !bucket.is_idle()).collect()
     }
 }
@@ -53,11 +59,11 @@ impl Buckets {
         self.numbered(at.as_ns() / self.width)
     }
 
-    /// Adds to each bucket how much of the period lies within it.
-    fn spread(&mut self, period: &Range<Instant>) {
+    /// Adds to `sum` of each bucket how much of the period lies within it.
+    fn spread(&mut self, period: &Range<Instant>, sum: fn(&mut Bucket) -> &mut u128) {
         for index in period.start.as_ns() / self.width..=period.end.as_ns() / self.width {
             let bucket = Instant::from_ns(index * self.width)..Instant::from_ns((index + 1) * self.width);
-            self.numbered(index).in_flight_ns += u128::from(time_within(&bucket, period).as_ns());
+            *sum(self.numbered(index)) += u128::from(time_within(&bucket, period).as_ns());
         }
     }
 }

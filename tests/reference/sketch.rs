@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Arrivals, DeadlineRule, Effect};
+use stormsim::plan::{Arrivals, Capacity, DeadlineRule, Effect};
 use stormsim::policy::{Backoff, CapOrder, Jitter, TokenBucket};
 use stormsim::time::{Instant, Span};
 
@@ -51,6 +51,8 @@ pub struct ServiceSketch {
     pub service_time: Dist,
     /// Its steps; those of the last service are ignored.
     pub steps: Vec<Vec<StepCallSketch>>,
+    /// What it can do at once.
+    pub capacity: Capacity,
 }
 
 /// A call of a service.
@@ -103,6 +105,19 @@ pub struct CallSketch {
     pub policy: usize,
     /// Which of the budgets, modulo their number, if there are any.
     pub budget: Option<usize>,
+    /// The slots that its attempts need.
+    pub pool: Option<PoolSketch>,
+    /// Whether a retry goes elsewhere.
+    pub avoid_previous: bool,
+}
+
+/// Slots for attempts.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolSketch {
+    /// How many; at least 1.
+    pub size: u32,
+    /// How long an attempt waits for one.
+    pub max_wait: Option<Span>,
 }
 
 /// A retry policy.
@@ -129,7 +144,7 @@ pub struct PolicySketch {
 pub struct BudgetSketch {
     /// Its rule.
     pub rule: TokenBucket,
-    /// Whether each client has a state of its own; a service has the state of client 0.
+    /// Whether each client, or server, has a state of its own, by its number.
     pub by_instance: bool,
 }
 

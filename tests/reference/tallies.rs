@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use stormsim::failure::StopReason;
-use stormsim::metrics::{CallTally, RequestTally, ServiceTally};
-use stormsim::plan::{CallId, Plan, ServiceId};
+use stormsim::metrics::{CallTally, Latency, RequestTally, ServiceTally};
+use stormsim::plan::{CallId, Plan, Service, ServiceId};
 use stormsim::time::{Instant, Span};
 
-use super::record::{Attempt, AttemptEnd, Call, CallResult, Record, Reply, Request, RequestEnd, Work};
+use super::record::{Attempt, AttemptEnd, Call, CallResult, Record, Request, RequestEnd, Work, WorkEnd};
 use super::series::{most_at_once, peak, time_within};
 
 /// The requests that began in a window and, begun whenever, those that ended in it. Their times are left out.
@@ -54,11 +54,6 @@ fn count_end(tally: &mut RequestTally, request: &Request, end: &RequestEnd) {
 }
 
 impl Attempt {
-    /// Whether it is not the first of its call.
-    pub fn is_retry(&self) -> bool {
-        self.number > 1
-    }
-
     /// How it ended, if it did so in the window.
     fn end_in(&self, window: &Range<Instant>) -> Option<AttemptEnd> {
         self.ended.filter(|(at, _)| window.contains(at)).map(|(_, end)| end)
@@ -73,13 +68,15 @@ impl Call {
     }
 }
 
-/// What happened to the calls that `belongs` within a window. Tokens are left out: they are a level and no count.
+/// What happened to the calls that `belongs` within a window. Left out are tokens, which are a level and no count, and
+/// the waits for slots, which only the run as a whole has.
 pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallId) -> bool) -> CallTally {
     let attempts = || record.attempts.iter().filter(|attempt| belongs(attempt.id));
-    let sent = || attempts().filter(|attempt| window.contains(&attempt.sent));
-    let retries = || sent().filter(|attempt| attempt.is_retry()).map(|attempt| attempt.sent);
-    let ended = |counted: fn(AttemptEnd) -> bool| {
-        attempts().filter_map(|it| it.end_in(window)).filter(|&end| counted(end)).count() as u64
+    let sent_at = |attempt: &Attempt| attempt.sent.filter(|sent| window.contains(sent));
+    let sent = || attempts().filter(|attempt| sent_at(attempt).is_some());
+    let retries = || sent().filter(|attempt| attempt.is_retry).filter_map(sent_at);
+    let ended = |counted: fn(&Attempt, AttemptEnd) -> bool| {
+        attempts().filter(|it| it.end_in(window).is_some_and(|end| counted(it, end))).count() as u64
     };
     let late_answers = attempts().filter_map(|attempt| attempt.answered_late);
     let stopped = |reason| {
@@ -90,18 +87,33 @@ pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallI
         attempts: sent().count() as u64,
         retries: retries().count() as u64,
         lost: sent().filter(|attempt| attempt.lost).count() as u64,
-        succeeded: ended(|end| end == AttemptEnd::Answered(Ok(()))),
-        errors: ended(|end| matches!(end, AttemptEnd::Answered(Err(_)))),
-        timeouts: ended(|end| end == AttemptEnd::GivenUp),
+        succeeded: ended(|_, end| end == AttemptEnd::Answered(Ok(()))),
+        errors: ended(|_, end| matches!(end, AttemptEnd::Answered(Err(_)))),
+        timeouts: ended(|_, end| end == AttemptEnd::GivenUp),
+        abandoned: ended(|it, end| end == AttemptEnd::Abandoned && it.sent.is_some()),
         late_responses: late_answers.filter(|at| window.contains(at)).count() as u64,
+        pool_rejected: ended(|_, end| matches!(end, AttemptEnd::TurnedAway(_))),
+        pool_waits: Latency::default(),
         deadline_stopped: stopped(StopReason::Deadline).count() as u64,
         budget_refused: stopped(StopReason::Budget).count() as u64,
         first_budget_refusal: stopped(StopReason::Budget).min(),
         tokens_left: None,
-        attempt_peak: peak(sent().map(|attempt| attempt.sent)),
+        attempt_peak: peak(sent().filter_map(sent_at)),
         retry_peak: peak(retries()),
         last_retry: retries().max(),
     }
+}
+
+/// How long the attempts that were sent in a window had waited for a slot, where they need one.
+pub fn pool_waits(plan: &Plan, record: &Record, window: &Range<Instant>, belongs: impl Fn(CallId) -> bool) -> Latency {
+    let mut waits = Latency::default();
+    let needs_slot = |attempt: &&Attempt| belongs(attempt.id) && plan.calls[attempt.id.index()].pool.is_some();
+    for attempt in record.attempts.iter().filter(needs_slot) {
+        if let Some(sent) = attempt.sent.filter(|sent| window.contains(sent)) {
+            waits.record(sent.since(attempt.started));
+        }
+    }
+    waits
 }
 
 /// What the budget of a call holds at the end; of all budgets without a call.
@@ -117,50 +129,121 @@ pub fn tokens_left(plan: &Plan, record: &Record, call: Option<CallId>) -> Option
 }
 
 impl Work {
-    fn reply(&self) -> Option<Reply> {
-        self.answered.map(|(_, reply)| reply)
+    fn end(&self) -> Option<WorkEnd> {
+        self.ended.map(|(_, end)| end)
     }
 
-    /// From arrival to answer, or to the end of the run.
+    /// From arrival until the service was done with it, or to the end of the run.
     pub fn presence(&self, end: Instant) -> Range<Instant> {
-        self.arrived.at..self.answered.map_or(end, |(moment, _)| moment.at)
+        self.arrived.at..self.ended.map_or(end, |(moment, _)| moment.at)
     }
 
-    fn answered_in(&self, window: &Range<Instant>) -> bool {
-        self.answered.is_some_and(|(moment, _)| window.contains(&moment.at))
+    /// From when until when it waited for a worker, if it did.
+    pub fn wait_for_worker(&self, end: Instant) -> Option<Range<Instant>> {
+        self.queued.map(|(from, until)| from.at..until.map_or(end, |until| until.at))
+    }
+
+    /// From when until when it had a worker, if it had one.
+    pub fn time_with_worker(&self, end: Instant) -> Option<Range<Instant>> {
+        self.began.map(|began| began.at..self.freed.map_or(end, |freed| freed.at))
+    }
+
+    fn ended_in(&self, window: &Range<Instant>) -> bool {
+        self.ended.is_some_and(|(moment, _)| window.contains(&moment.at))
     }
 
     /// Whether it was there at an instant, before what happened at that instant.
     fn was_there_at(&self, at: Instant) -> bool {
-        self.arrived.at < at && self.answered.is_none_or(|(moment, _)| moment.at >= at)
+        self.arrived.at < at && self.ended.is_none_or(|(moment, _)| moment.at >= at)
+    }
+
+    /// Whether it was let in: not turned away at the door, and not given up before it came.
+    fn entered(&self) -> bool {
+        self.server.is_some() && !matches!(self.end(), Some(WorkEnd::TurnedAway(_)))
     }
 }
 
-/// What a service saw within a window.
-pub fn service_in(window: &Range<Instant>, record: &Record, service: ServiceId) -> ServiceTally {
+/// What a service saw within a window. The waits for workers are left out, as only the run as a whole has them.
+pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service: ServiceId) -> ServiceTally {
     let works = || record.works.iter().filter(|work| work.service == service);
     let arrived = || works().filter(|work| window.contains(&work.arrived.at));
     let path = |work: &Work| &record.attempts[work.attempt];
     // Whoever is turned away at the door never is in progress.
-    let entered = || works().filter(|work| work.reply() != Some(Reply::TurnedAway));
-    let completed = || entered().filter(|work| work.answered_in(window));
-    let periods: Vec<_> = entered().map(|work| (work.arrived, work.answered.map(|(moment, _)| moment))).collect();
+    let entered = || works().filter(|work| work.entered());
+    let ended = |counted: fn(WorkEnd) -> bool| {
+        works().filter(move |work| work.ended_in(window) && work.end().is_some_and(counted))
+    };
+    let completed = || ended(|end| matches!(end, WorkEnd::Success | WorkEnd::Error(_)));
+    let periods: Vec<_> = entered().map(|work| (work.arrived, work.ended.map(|(moment, _)| moment))).collect();
     let (in_flight_max, in_flight_max_at) = most_at_once(window, &periods);
     let sojourns = completed().map(|work| work.presence(record.end)).map(|stay| stay.end.since(stay.start));
     ServiceTally {
         arrivals: arrived().count() as u64,
         original_arrivals: arrived().filter(|work| path(work).on_first_path).count() as u64,
-        retry_arrivals: arrived().filter(|work| path(work).is_retry()).count() as u64,
+        retry_arrivals: arrived().filter(|work| path(work).is_retry).count() as u64,
         completed: completed().count() as u64,
-        succeeded: completed().filter(|work| work.reply() == Some(Reply::Success)).count() as u64,
-        refused: arrived().filter(|work| work.reply() == Some(Reply::TurnedAway)).count() as u64,
+        succeeded: ended(|end| end == WorkEnd::Success).count() as u64,
+        refused: ended(|end| matches!(end, WorkEnd::TurnedAway(_))).count() as u64,
+        dropped: ended(|end| matches!(end, WorkEnd::Dropped | WorkEnd::Cancelled)).count() as u64,
+        cancelled: ended(|end| end == WorkEnd::Cancelled).count() as u64,
         in_progress: entered().filter(|work| work.was_there_at(window.end)).count() as u64,
         arrival_peak: peak(arrived().map(|work| work.arrived.at)),
         in_flight_max,
         in_flight_max_at,
         in_flight_ns: entered().map(|work| total_ns(time_within(window, &work.presence(record.end)))).sum(),
         sojourn_ns: sojourns.map(total_ns).sum(),
+        ..work_in(window, plan, record, service)
     }
+}
+
+/// What the workers of a service did within a window, and what waited for them.
+fn work_in(window: &Range<Instant>, plan: &Plan, record: &Record, id: ServiceId) -> ServiceTally {
+    let works = || record.works.iter().filter(|work| work.service == id);
+    let waited = |work: &Work| work.queued.filter(|(from, _)| window.contains(&from.at));
+    let waits: Vec<_> = works().filter_map(|work| work.queued).collect();
+    let spent = || works().filter_map(|work| work.service_spent).filter(|spent| window.contains(&spent.until));
+    let service = &plan.services[id.index()];
+    let limited = !service.capacity.is_unlimited();
+    let begun = || works().filter(move |work| limited && work.began.is_some_and(|began| window.contains(&began.at)));
+    let busy = works().filter(|_| limited).filter_map(|work| work.time_with_worker(record.end));
+    ServiceTally {
+        queued: works().filter(|work| waited(work).is_some()).count() as u64,
+        begun: begun().count() as u64,
+        queue_wait_ns: begun().map(Work::wait_until_begun).map(total_ns).sum(),
+        queue_max: most_at_once(window, &waits).0,
+        busy_ns: busy.map(|period| total_ns(time_within(window, &period))).sum(),
+        service_ns: spent().map(|spent| total_ns(spent.took)).sum(),
+        wasted_ns: spent().filter(|spent| !spent.awaited).map(|spent| total_ns(spent.took)).sum(),
+        workers: service.capacity.all_workers(),
+        capacity_rps: capacity_rps(service),
+        ..ServiceTally::default()
+    }
+}
+
+impl Work {
+    fn wait_until_begun(&self) -> Span {
+        self.began.expect("it began").at.since(self.arrived.at)
+    }
+}
+
+/// How long those that began in a window had waited for a worker, where workers are limited.
+pub fn queue_waits(plan: &Plan, record: &Record, window: &Range<Instant>, service: ServiceId) -> Latency {
+    let mut waits = Latency::default();
+    if plan.services[service.index()].capacity.all_workers().is_some() {
+        let works = record.works.iter().filter(|work| work.service == service);
+        let begun = works.filter(|work| work.began.is_some_and(|began| window.contains(&began.at)));
+        begun.for_each(|work| waits.record(work.wait_until_begun()));
+    }
+    waits
+}
+
+/// What its workers manage, or its limiters let in, whichever is less.
+fn capacity_rps(service: &Service) -> Option<f64> {
+    let mean_ns = service.service_time.mean_ns();
+    let by_workers = service.capacity.all_workers().filter(|_| mean_ns > 0.0);
+    let by_workers = by_workers.map(|workers| workers as f64 * 1e9 / mean_ns);
+    let by_limiters = service.capacity.limiter.per_second().map(|one| one * f64::from(service.capacity.instances));
+    [by_workers, by_limiters].into_iter().flatten().reduce(f64::min)
 }
 
 fn total_ns(span: Span) -> u128 {

@@ -1,0 +1,64 @@
+//! Random servers: few, of few workers, with short queues, so that most of what arrives meets a limit.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use stormsim::plan::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
+use stormsim::policy::{Codel, Limiter};
+
+use super::random_plan::Grid;
+
+/// What a service can do at once; without any limit every third time.
+pub fn capacity(grid: Grid) -> impl Strategy<Value = Capacity> {
+    let workers = (prop_oneof![1 => Just(Capacity::NO_LIMIT), 6 => 1..=3u32], any::<bool>(), contention());
+    let limits = (queue(grid), prop_oneof![4 => Just(Capacity::NO_LIMIT), 1 => 1..=4u32], limiter(grid));
+    let finite = (servers(), workers, limits, select(vec![Cancel::Ignore, Cancel::Queued, Cancel::Running])).prop_map(
+        |((instances, balance), (workers, holds_worker, contention), (queue, max_in_flight, limiter), cancel)| {
+            Capacity { instances, balance, workers, holds_worker, queue, max_in_flight, limiter, contention, cancel }
+        },
+    );
+    prop_oneof![1 => Just(Capacity::UNLIMITED), 2 => finite]
+}
+
+fn servers() -> impl Strategy<Value = (u32, Balance)> {
+    let balances = vec![
+        Balance::RoundRobin,
+        Balance::Random,
+        Balance::LeastLoaded,
+        Balance::TwoChoices,
+        Balance::Primary,
+        Balance::ByCopy,
+    ];
+    (prop_oneof![1 => Just(1u32), 1 => 2..=3u32], select(balances))
+}
+
+fn queue(grid: Grid) -> impl Strategy<Value = Queue> {
+    let limit = prop_oneof![1 => Just(Capacity::NO_LIMIT), 1 => 1..=3u32];
+    (limit, select(vec![Order::Fifo, Order::Lifo, Order::AdaptiveLifo]), drop_rule(grid))
+        .prop_map(|(limit, order, drop_rule)| Queue { limit, order, drop_rule })
+}
+
+/// Targets and intervals of CoDel are as short as service times, so that some queues do not become short.
+fn drop_rule(grid: Grid) -> impl Strategy<Value = DropRule> {
+    prop_oneof![
+        2 => Just(DropRule::Never),
+        2 => Just(DropRule::Expired),
+        2 => Just(DropRule::DeadlineAware),
+        2 => (grid.steps(1..=2), grid.steps(1..=3))
+            .prop_map(|(target, interval)| DropRule::Codel(Codel { target, interval })),
+    ]
+}
+
+/// About one in a step of time, more or less.
+fn limiter(grid: Grid) -> impl Strategy<Value = Limiter> {
+    prop_oneof![
+        4 => Just(Limiter::Unlimited),
+        1 => (1..=3u64, grid.steps(1..=6)).prop_map(|(limit, every)| Limiter::FixedWindow { limit, every }),
+        1 => (select(vec![0.3, 1.0]), 1..=3u64)
+            .prop_map(move |(per_step, burst)| Limiter::TokenBucket { rate: per_step / grid.0.as_s(), burst }),
+    ]
+}
+
+fn contention() -> impl Strategy<Value = Contention> {
+    let slows_down = (0..=2u32, select(vec![0.3, 1.0])).prop_map(|(knee, slope)| Contention { knee, slope });
+    prop_oneof![2 => Just(Contention::NONE), 1 => slows_down]
+}
