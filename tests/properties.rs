@@ -14,6 +14,8 @@ mod sketch;
 
 #[path = "properties/books.rs"]
 mod books;
+#[path = "properties/limits.rs"]
+mod limits;
 #[path = "properties/neighbours.rs"]
 mod neighbours;
 
@@ -53,6 +55,7 @@ proptest! {
         books.balance_attempts(&outcome)?;
         books.balance_arrivals(&outcome)?;
         books.balance_tokens(&outcome)?;
+        limits::are_respected(&plan, &notes, &outcome)?;
     }
 
     /// Two plans in one, neither of which knows of the other: each must go as if it were alone, note by note and count

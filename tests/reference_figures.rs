@@ -2,12 +2,14 @@
 
 mod reference;
 
-#[path = "reference/conservation.rs"]
+#[path = "reference/conservation/mod.rs"]
 mod conservation;
 #[path = "reference/coverage/mod.rs"]
 mod coverage;
 #[path = "reference/hand_made.rs"]
 mod hand_made;
+#[path = "properties/limits.rs"]
+mod limits;
 #[path = "reference/stories/mod.rs"]
 mod stories;
 

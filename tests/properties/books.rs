@@ -16,6 +16,15 @@ struct Attempt {
     sent: Instant,
     arrived: Option<(ServiceId, Instant)>,
     answered: Option<(Instant, Result<(), ErrorKind>)>,
+    /// When its service dropped or cancelled it.
+    discarded: Option<(Instant, Discarded)>,
+    has_ended: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Discarded {
+    Dropped,
+    Cancelled,
 }
 
 /// How the attempts of a call ended for their caller.
@@ -24,7 +33,10 @@ struct Ends {
     well: u64,
     badly: u64,
     timed_out: u64,
+    abandoned: u64,
     late: u64,
+    /// Those that were never sent.
+    turned_away: u64,
 }
 
 /// The requests of a group.
@@ -41,6 +53,8 @@ pub struct Books<'a> {
     notes: &'a [(Instant, Note)],
     /// By key.
     attempts: BTreeMap<u64, Attempt>,
+    /// The calls of all attempts that were sent or turned away, by key.
+    calls: BTreeMap<u64, CallId>,
     /// By call.
     ends: Vec<Ends>,
     /// By group.
@@ -54,6 +68,7 @@ impl<'a> Books<'a> {
             plan,
             notes,
             attempts: BTreeMap::new(),
+            calls: BTreeMap::new(),
             ends: vec![Ends::default(); plan.calls.len()],
             requests: vec![Requests::default(); plan.groups.len()],
         };
@@ -67,28 +82,33 @@ impl<'a> Books<'a> {
         match note {
             Note::RequestBegan { group, .. } => self.requests[group.index()].began += 1,
             Note::Sent { call, key, .. } => {
-                self.attempts.insert(key, Attempt { call, sent: at, arrived: None, answered: None });
+                let attempt =
+                    Attempt { call, sent: at, arrived: None, answered: None, discarded: None, has_ended: false };
+                self.attempts.insert(key, attempt);
+                self.calls.insert(key, call);
+            }
+            Note::TurnedAway { call, key, .. } => {
+                self.ends[call.index()].turned_away += 1;
+                self.calls.insert(key, call);
             }
             Note::Arrived { service, key } => self.attempt(key).arrived = Some((service, at)),
+            Note::Dropped { key } => self.attempt(key).discarded = Some((at, Discarded::Dropped)),
+            Note::Cancelled { key } => self.attempt(key).discarded = Some((at, Discarded::Cancelled)),
             Note::Answered { key, result } => self.attempt(key).answered = Some((at, result)),
-            Note::Answer { key, late } => {
-                let call = self.attempts[&key].call;
+            Note::Answer { key, late: true } => self.ends[self.attempts[&key].call.index()].late += 1,
+            Note::Answer { key, late: false } => {
                 let is_well = self.succeeded(key);
-                let ends = &mut self.ends[call.index()];
-                match (late, is_well) {
-                    (true, _) => ends.late += 1,
-                    (false, true) => ends.well += 1,
-                    (false, false) => ends.badly += 1,
+                let ends = self.end(key);
+                *(if is_well { &mut ends.well } else { &mut ends.badly }) += 1;
+            }
+            Note::TimedOut { key, .. } => self.end(key).timed_out += 1,
+            // Between two attempts, or while it waits for a slot, a call has none under way that could be given up.
+            Note::Abandoned { key, .. } => {
+                if self.attempts.get(&key).is_some_and(|attempt| !attempt.has_ended) {
+                    self.end(key).abandoned += 1;
                 }
             }
-            Note::TimedOut { key, .. } => self.ends[self.attempts[&key].call.index()].timed_out += 1,
-            Note::TurnedAway { .. }
-            | Note::Placed { .. }
-            | Note::Began { .. }
-            | Note::Dropped { .. }
-            | Note::Cancelled { .. }
-            | Note::Abandoned { .. }
-            | Note::Waiting { .. } => {}
+            Note::Placed { .. } | Note::Began { .. } | Note::Waiting { .. } => {}
             Note::CallEnded { call, result, .. } => {
                 let Call { origin, fallback, .. } = self.plan.calls[call.index()];
                 // In place of a failed call with a fallback the fallback decides.
@@ -102,6 +122,14 @@ impl<'a> Books<'a> {
 
     fn attempt(&mut self, key: u64) -> &mut Attempt {
         self.attempts.get_mut(&key).expect("an attempt is sent before anything happens to it")
+    }
+
+    /// The attempt ends for its caller; how, is to be entered here.
+    fn end(&mut self, key: u64) -> &mut Ends {
+        let attempt = self.attempt(key);
+        attempt.has_ended = true;
+        let call = attempt.call;
+        &mut self.ends[call.index()]
     }
 
     fn succeeded(&self, key: u64) -> bool {
@@ -118,7 +146,8 @@ impl<'a> Books<'a> {
         Ok(())
     }
 
-    /// attempts = arrivals + lost + on the network = succeeded + errors + timeouts + awaited.
+    /// attempts = arrivals + lost + on the network = succeeded + errors + timeouts + abandoned +
+    /// awaited.
     pub fn balance_attempts(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
         for (index, tally) in outcome.calls.iter().enumerate() {
             let Call { network, connect_timeout, .. } = &self.plan.calls[index];
@@ -139,40 +168,48 @@ impl<'a> Books<'a> {
             }
             prop_assert_eq!((tally.attempts, tally.lost), (sent, lost));
             prop_assert_eq!(tally.attempts, arrived + tally.lost + on_the_way);
-            let Ends { well, badly, timed_out, late } = self.ends[index];
+            let Ends { well, badly, timed_out, abandoned, late, turned_away } = self.ends[index];
             prop_assert_eq!((tally.succeeded, tally.errors, tally.timeouts), (well, badly, timed_out));
-            prop_assert_eq!(tally.late_responses, late);
-            prop_assert!(
-                well + badly + timed_out == sent || outcome.ended == End::Horizon && well + badly + timed_out < sent
-            );
+            prop_assert_eq!((tally.abandoned, tally.late_responses), (abandoned, late));
+            prop_assert_eq!(tally.pool_rejected, turned_away);
+            let ended = well + badly + timed_out + abandoned;
+            prop_assert!(ended == sent || outcome.ended == End::Horizon && ended < sent);
         }
         Ok(())
     }
 
-    /// arrivals = completed + refused + in progress; and Little's law without a mean: the time that attempts were in
-    /// progress, summed over time, is that summed over attempts.
+    /// arrivals = completed + refused + dropped + in progress; and Little's law without a mean: the time that attempts
+    /// were in progress, summed over time, is that summed over attempts.
     pub fn balance_arrivals(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
         for (index, tally) in outcome.services.iter().enumerate() {
-            let (mut arrivals, mut answered, mut answered_ns, mut in_progress_ns) = (0, 0, 0, 0);
+            let (mut arrivals, mut answered, mut dropped, mut cancelled) = (0, 0, 0, 0);
+            let (mut answered_ns, mut other_ns) = (0, 0);
             for attempt in self.attempts.values() {
                 let Some((ServiceId(service), at)) = attempt.arrived else { continue };
                 if service as usize != index {
                     continue;
                 }
                 arrivals += 1;
-                match attempt.answered {
-                    Some((until, _)) => {
-                        answered += 1;
-                        answered_ns += u128::from(until.since(at).as_ns());
+                let lasted_ns = |until: Instant| u128::from(until.since(at).as_ns());
+                match (attempt.discarded, attempt.answered) {
+                    (Some((until, how)), _) => {
+                        *(if how == Discarded::Dropped { &mut dropped } else { &mut cancelled }) += 1;
+                        other_ns += lasted_ns(until);
                     }
-                    None => in_progress_ns += u128::from(outcome.end.since(at).as_ns()),
+                    (None, Some((until, _))) => {
+                        answered += 1;
+                        answered_ns += lasted_ns(until);
+                    }
+                    (None, None) => other_ns += lasted_ns(outcome.end),
                 }
             }
             prop_assert_eq!(tally.arrivals, arrivals);
             prop_assert_eq!(tally.completed + tally.refused, answered);
-            prop_assert_eq!(tally.arrivals, tally.completed + tally.refused + tally.in_progress);
+            prop_assert_eq!((tally.dropped, tally.cancelled), (dropped + cancelled, cancelled));
+            let left = tally.completed + tally.refused + tally.dropped;
+            prop_assert_eq!(tally.arrivals, left + tally.in_progress);
             prop_assert_eq!(tally.sojourn_ns, answered_ns, "refused attempts stay for no time");
-            prop_assert_eq!(tally.in_flight_ns, answered_ns + in_progress_ns);
+            prop_assert_eq!(tally.in_flight_ns, answered_ns + other_ns);
             prop_assert!(tally.in_progress == 0 || outcome.ended == End::Horizon, "a drained run leaves no work");
         }
         Ok(())
@@ -216,7 +253,7 @@ impl<'a> Books<'a> {
                 Note::Waiting { key, .. } => (key, true),
                 _ => return None,
             };
-            let budget = self.plan.calls[self.attempts[&key].call.index()].budget?;
+            let budget = self.plan.calls[self.calls[&key].index()].budget?;
             (budget.pool == pool).then_some(is_retry)
         })
     }

@@ -2,8 +2,8 @@
 
 use stormsim::dist::name_key;
 use stormsim::plan::{
-    BudgetPool, BudgetUse, Call, CallId, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Pool, Service,
-    ServiceId, Timeout, TimeoutId,
+    BudgetPool, BudgetUse, Call, CallId, Capacity, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Pool,
+    Service, ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{RetryPolicy, Schedule};
 use stormsim::time::{Instant, Span};
@@ -37,7 +37,10 @@ impl Sketch {
             services.push(Service {
                 service_time: service.service_time.clone(),
                 steps: first_step as u32..steps.len() as u32,
-                capacity: service.capacity.clone(),
+                capacity: Capacity {
+                    cancel: self.cancel.unwrap_or(service.capacity.cancel),
+                    ..service.capacity.clone()
+                },
             });
         }
         let mut windows = Vec::new();

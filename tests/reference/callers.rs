@@ -222,7 +222,7 @@ impl Interpreter<'_> {
         if let Some(timer) = this.timer.take() {
             self.agenda.cancel(timer);
         }
-        let &mut Call { id, caller, started, sent, .. } = this;
+        let &mut Call { id, caller, started, .. } = this;
         let key = attempt_key(this.key, started, 0);
         self.note(Note::CallEnded { call: id, key, result });
         match (result, self.plan.calls[id.index()].fallback) {

@@ -111,7 +111,7 @@ impl Interpreter<'_> {
         self.begin_call(call, Caller::Request(self.record.requests.len() - 1), None);
     }
 
-    /// The client's own call has ended, after so many attempts that were sent.
+    /// The client's own call has ended, after so many attempts.
     pub(super) fn end_request(&mut self, request: usize, result: CallResult, attempts: u32) {
         let this = &mut self.record.requests[request];
         this.ended = Some(RequestEnd { at: self.now, result, attempts });

@@ -1,6 +1,6 @@
 //! Plans put together by hand, and stories as a reader would tell them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
@@ -228,14 +228,27 @@ impl HandMade {
 }
 
 /// The story in words, a line per note. An attempt is known by its call, its copy if there are several, and its number,
-/// so that stories in which several works make the same call are better not told this way.
+/// so that stories in which several works make the same call are better not told this way. That work begins is not
+/// told of services without limits: there it does as soon as it arrives.
 pub fn in_words(plan: &Plan, notes: &[(Instant, Note)]) -> Vec<String> {
     let mut names = BTreeMap::new();
+    let mut begin_at_once = BTreeSet::new();
     let mut lines = Vec::new();
     for &(at, note) in notes {
-        if let Note::Sent { call, attempt, key } = note {
-            let copy = copy_of(plan, call, attempt, key, names.keys().copied());
-            names.insert(key, format!("{}{copy} #{attempt}", plan.labels.calls[call.index()]));
+        match note {
+            Note::Sent { call, attempt, key } => {
+                let copy = copy_of(plan, call, attempt, key, names.keys().copied());
+                names.insert(key, format!("{}{copy} #{attempt}", plan.labels.calls[call.index()]));
+            }
+            // Which attempt it was, nobody was told.
+            Note::TurnedAway { call, key, .. } => {
+                names.insert(key, plan.labels.calls[call.index()].clone());
+            }
+            Note::Arrived { service, key } if plan.services[service.index()].capacity.is_unlimited() => {
+                begin_at_once.insert(key);
+            }
+            Note::Began { key } if begin_at_once.contains(&key) => continue,
+            _ => {}
         }
         lines.push(format!("{} ms: {}", at.since(Instant::ZERO).as_ms(), sentence(plan, &names, note)));
     }
@@ -262,11 +275,23 @@ fn sentence(plan: &Plan, names: &BTreeMap<u64, String>, note: Note) -> String {
         Note::Arrived { service, key } => {
             format!("{} arrives at {}", names[&key], plan.labels.services[service.index()])
         }
+        Note::TurnedAway { key, error, .. } => format!("{} is turned away: {error}", names[&key]),
+        Note::Placed { key, server } => format!("{} goes to server {server}", names[&key]),
+        Note::Began { key } => format!("{} begins", names[&key]),
+        Note::Dropped { key } => format!("{} is dropped", names[&key]),
+        Note::Cancelled { key } => format!("{} is cancelled", names[&key]),
         Note::Answered { key, result: Ok(()) } => format!("{} is answered", names[&key]),
         Note::Answered { key, result: Err(error) } => format!("{} is answered: {error}", names[&key]),
         Note::Answer { key, late: false } => format!("{} has its answer", names[&key]),
         Note::Answer { key, late: true } => format!("{} has its answer, too late", names[&key]),
         Note::TimedOut { key, error } => format!("{} is given up: {error}", names[&key]),
+        Note::Abandoned { call, key } => {
+            let call = &plan.labels.calls[call.index()];
+            match names.get(&key) {
+                Some(name) => format!("{call} is abandoned with {name}"),
+                None => format!("{call} is abandoned before it is sent"),
+            }
+        }
         Note::Waiting { key, wait } => format!("{} failed, wait {} ms", names[&key], wait.as_ms()),
         Note::CallEnded { call, key, result } => {
             let call = &plan.labels.calls[call.index()];

@@ -43,9 +43,9 @@ fn burst(grid: Grid) -> impl Strategy<Value = (Range<Instant>, Arrivals)> {
     )
 }
 
-/// Every few steps, and at instants between those of the grid.
+/// Every step or two, and at instants between those of the grid.
 fn constant(grid: Grid) -> impl Strategy<Value = Arrivals> {
-    select(vec![1.0, 2.0, 3.0, 1.3]).prop_map(move |steps| Arrivals::Constant { rate: per_second(grid, 1.0 / steps) })
+    select(vec![0.5, 1.0, 2.0, 1.3]).prop_map(move |steps| Arrivals::Constant { rate: per_second(grid, 1.0 / steps) })
 }
 
 /// Requests per second of so many per step.
@@ -55,7 +55,7 @@ fn per_second(grid: Grid, per_step: f64) -> f64 {
 
 /// Steps and ramps, with pauses, from before or after the start of the group's window on.
 fn poisson(grid: Grid) -> impl Strategy<Value = Arrivals> {
-    let rate = || select(vec![0.0, 0.5, 1.0]).prop_map(move |per_step| per_second(grid, per_step));
+    let rate = || select(vec![0.0, 0.5, 1.5]).prop_map(move |per_step| per_second(grid, per_step));
     (grid.instants(0..=3), vec((grid.steps(1..=4), rate(), any::<bool>()), 0..=2), rate()).prop_map(
         |(start, stretches, last)| {
             let mut pieces = Vec::new();

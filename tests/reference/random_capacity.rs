@@ -4,14 +4,21 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use stormsim::plan::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
 use stormsim::policy::{Codel, Limiter};
+use stormsim::time::Span;
 
 use super::random_plan::Grid;
 
+/// What becomes of work whose caller has given up.
+pub fn cancel() -> impl Strategy<Value = Cancel> {
+    select(vec![Cancel::Ignore, Cancel::Queued, Cancel::Running])
+}
+
 /// What a service can do at once; without any limit every third time.
 pub fn capacity(grid: Grid) -> impl Strategy<Value = Capacity> {
-    let workers = (prop_oneof![1 => Just(Capacity::NO_LIMIT), 6 => 1..=3u32], any::<bool>(), contention());
+    let workers =
+        (prop_oneof![1 => Just(Capacity::NO_LIMIT), 6 => Just(1u32), 3 => 2..=3u32], any::<bool>(), contention());
     let limits = (queue(grid), prop_oneof![4 => Just(Capacity::NO_LIMIT), 1 => 1..=4u32], limiter(grid));
-    let finite = (servers(), workers, limits, select(vec![Cancel::Ignore, Cancel::Queued, Cancel::Running])).prop_map(
+    let finite = (servers(), workers, limits, cancel()).prop_map(
         |((instances, balance), (workers, holds_worker, contention), (queue, max_in_flight, limiter), cancel)| {
             Capacity { instances, balance, workers, holds_worker, queue, max_in_flight, limiter, contention, cancel }
         },
@@ -28,22 +35,22 @@ fn servers() -> impl Strategy<Value = (u32, Balance)> {
         Balance::Primary,
         Balance::ByCopy,
     ];
-    (prop_oneof![1 => Just(1u32), 1 => 2..=3u32], select(balances))
+    (prop_oneof![1 => Just(1u32), 1 => Just(2u32), 1 => Just(3u32)], select(balances))
 }
 
 fn queue(grid: Grid) -> impl Strategy<Value = Queue> {
-    let limit = prop_oneof![1 => Just(Capacity::NO_LIMIT), 1 => 1..=3u32];
+    let limit = prop_oneof![3 => Just(Capacity::NO_LIMIT), 1 => Just(1u32), 1 => 2..=3u32];
     (limit, select(vec![Order::Fifo, Order::Lifo, Order::AdaptiveLifo]), drop_rule(grid))
         .prop_map(|(limit, order, drop_rule)| Queue { limit, order, drop_rule })
 }
 
-/// Targets and intervals of CoDel are as short as service times, so that some queues do not become short.
+/// Targets and intervals of CoDel are no longer than service times, so that some queues do not become short.
 fn drop_rule(grid: Grid) -> impl Strategy<Value = DropRule> {
     prop_oneof![
-        2 => Just(DropRule::Never),
-        2 => Just(DropRule::Expired),
-        2 => Just(DropRule::DeadlineAware),
-        2 => (grid.steps(1..=2), grid.steps(1..=3))
+        1 => Just(DropRule::Never),
+        1 => Just(DropRule::Expired),
+        1 => Just(DropRule::DeadlineAware),
+        2 => (select(vec![Span::from_ns(1), grid.times(1)]), select(vec![Span::from_ns(1), grid.times(1), grid.times(3)]))
             .prop_map(|(target, interval)| DropRule::Codel(Codel { target, interval })),
     ]
 }

@@ -12,34 +12,39 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{DeadlineRule, Effect};
+use stormsim::plan::{Cancel, DeadlineRule, Effect};
 use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, TokenBucket};
 use stormsim::time::{Instant, Span};
 
 use super::random_arrivals::group_arrivals;
-use super::random_capacity::capacity;
+use super::random_capacity::{cancel, capacity};
 use super::sketch::{
     BudgetSketch, CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch,
     StepCallSketch,
 };
 
-/// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 2 budgets and up to 4 faults; at most a few
+/// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 3 budgets and up to 4 faults; at most a few
 /// thousand events.
 pub fn random_plan() -> impl Strategy<Value = Sketch> {
     // Mostly the scale that scenarios have; else that of the clock's own resolution, and hours and days.
     let nanoseconds = Grid(Span::from_ns(1));
     let milliseconds = Grid(Span::from_ms(5));
     let minutes = Grid(Span::from_s(600));
-    prop_oneof![8 => plan_on(milliseconds), 1 => plan_on(nanoseconds), 1 => plan_on(minutes)]
+    // What is said of 100 ms happens after two steps or after twenty.
+    let coarse = Grid(Span::from_ms(50));
+    prop_oneof![5 => plan_on(milliseconds), 3 => plan_on(coarse), 1 => plan_on(nanoseconds), 1 => plan_on(minutes)]
 }
 
 fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
-    let parts = (vec(group(grid), 1..=3), vec(service(grid), 1..=6), vec(policy(grid), 1..=3), vec(budget(), 0..=2));
+    let parts = (vec(group(grid), 1..=3), services(grid), vec(policy(grid), 1..=3), vec(budget(), 0..=3));
     let time = (option::weighted(0.33, grid.instants(1..=24)), measured(grid), bucket(grid));
-    (parts, vec(fault(grid), 0..=4), time).prop_map(
-        |((groups, services, policies, budgets), faults, (horizon, (warmup, windows), bucket))| Sketch {
+    // Often the same for all, so that whole trees of calls end together.
+    let cancel = option::weighted(0.5, prop_oneof![2 => Just(Cancel::Running), 1 => cancel()]);
+    (parts, vec(fault(grid), 0..=4), cancel, time).prop_map(
+        |((groups, services, policies, budgets), faults, cancel, (horizon, (warmup, windows), bucket))| Sketch {
             groups,
             services,
+            cancel,
             policies,
             budgets,
             faults,
@@ -86,14 +91,21 @@ fn bucket(grid: Grid) -> impl Strategy<Value = Span> {
 }
 
 fn group(grid: Grid) -> impl Strategy<Value = GroupSketch> {
-    (1..=4u32, group_arrivals(grid), vec((any::<u64>(), call(grid)), 1..=3))
+    // Sometimes more than servers can take.
+    let clients = prop_oneof![1 => 1..=4u32, 1 => 5..=12u32];
+    (clients, group_arrivals(grid), vec((any::<u64>(), call(grid)), 1..=3))
         .prop_map(|(clients, (window, arrivals), calls)| GroupSketch { clients, window, arrivals, calls })
+}
+
+/// Mostly few, so that much arrives at each.
+fn services(grid: Grid) -> impl Strategy<Value = Vec<ServiceSketch>> {
+    prop_oneof![2 => vec(service(grid), 1..=3), 1 => vec(service(grid), 4..=6)]
 }
 
 fn service(grid: Grid) -> impl Strategy<Value = ServiceSketch> {
     let step = prop_oneof![1 => vec(step_call(grid), 1), 2 => vec(step_call(grid), 2..=3)];
     // Often quick, so that there is time left for calls, and for the calls of those.
-    let service_time = prop_oneof![1 => Just(Dist::ZERO), 1 => dist(grid)];
+    let service_time = prop_oneof![1 => Just(Dist::ZERO), 3 => dist(grid)];
     (service_time, vec(step, 1..=3), capacity(grid)).prop_map(|(service_time, steps, capacity)| ServiceSketch {
         service_time,
         steps,
@@ -123,9 +135,9 @@ fn chain(grid: Grid) -> impl Strategy<Value = ChainSketch> {
 fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
         (option::weighted(0.3, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
-    let slots = (option::weighted(0.3, pool(grid)), any::<bool>());
-    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), of(any::<u8>()), slots).prop_map(
-        |(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {
+    let slots = (option::weighted(0.4, pool(grid)), any::<bool>());
+    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.7, any::<u8>()), slots)
+        .prop_map(|(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {
             target: target.into(),
             network,
             connect_timeout: limits.0,
@@ -136,14 +148,13 @@ fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
             budget: budget.map(usize::from),
             pool,
             avoid_previous,
-        },
-    )
+        })
 }
 
 /// Mostly fewer slots than attempts, and waits as long as timeouts.
 fn pool(grid: Grid) -> impl Strategy<Value = PoolSketch> {
-    let max_wait = prop_oneof![1 => Just(None), 3 => grid.steps(0..=4).prop_map(Some)];
-    (1..=3u32, max_wait).prop_map(|(size, max_wait)| PoolSketch { size, max_wait })
+    let max_wait = prop_oneof![1 => Just(None), 2 => grid.steps(0..=4).prop_map(Some)];
+    (prop_oneof![2 => Just(1u32), 1 => 2..=3u32], max_wait).prop_map(|(size, max_wait)| PoolSketch { size, max_wait })
 }
 
 /// Mostly no time at all; else as long as the connect timeouts, and often longer.
@@ -168,7 +179,7 @@ fn deadline(grid: Grid) -> impl Strategy<Value = DeadlineRule> {
 fn budget() -> impl Strategy<Value = BudgetSketch> {
     let halves = |range: RangeInclusive<u64>| range.prop_map(|halves| halves * MICRO / 2);
     let deposits = select(vec![0, MICRO / 10, MICRO / 2, MICRO]);
-    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), any::<bool>()).prop_map(
+    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), prop::bool::weighted(0.7)).prop_map(
         |(max, initial, per_success, cost, floor, by_instance)| BudgetSketch {
             rule: TokenBucket { max, initial: initial.min(max), per_success, cost, floor },
             by_instance,

@@ -64,7 +64,7 @@ pub struct RequestEnd {
     pub at: Instant,
     /// How.
     pub result: CallResult,
-    /// How many attempts of the client's own call were sent.
+    /// How many attempts the client's own call made, those that were turned away among them.
     pub attempts: u32,
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Arrivals, Capacity, DeadlineRule, Effect};
+use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect};
 use stormsim::policy::{Backoff, CapOrder, Jitter, TokenBucket};
 use stormsim::time::{Instant, Span};
 
@@ -15,6 +15,8 @@ pub struct Sketch {
     pub groups: Vec<GroupSketch>,
     /// Services; at least one. Each calls only services after itself.
     pub services: Vec<ServiceSketch>,
+    /// What all services do with work whose caller has given up; else what each of them does.
+    pub cancel: Option<Cancel>,
     /// Retry policies; at least one.
     pub policies: Vec<PolicySketch>,
     /// Retry budgets.

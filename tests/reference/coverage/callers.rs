@@ -13,7 +13,10 @@ impl Cases<'_> {
         vec![
             ("an answer at exactly the timeout", self.attempt(|it| answered_at(it, self.timeout(it)))),
             ("an answer at exactly the deadline", self.attempt(|it| answered_at(it, self.limit(it)))),
-            ("an attempt that begins at the deadline", self.attempt(|it| self.limit(it) == Some(it.sent))),
+            (
+                "an attempt that begins at the deadline",
+                self.attempt(|it| it.sent.is_some() && self.limit(it) == it.sent),
+            ),
             ("given up at the timeout", self.attempt(|it| given_up_at(it, self.timeout(it)))),
             ("given up at the deadline", self.attempt(|it| given_up_at(it, self.limit(it)))),
             (
@@ -25,17 +28,15 @@ impl Cases<'_> {
     }
 
     pub(super) fn ways_on_the_network(&self) -> Vec<(&'static str, bool)> {
-        let connects_until = |it: &Attempt| after(it.sent, self.settings(it).connect_timeout);
-        let work_of =
-            |it: &Attempt| self.record.works.iter().find(|work| self.record.attempts[work.attempt].key == it.key);
-        let arrived = |it: &Attempt| work_of(it).map(|work| work.arrived.at);
-        let answered = |it: &Attempt| work_of(it).and_then(|work| work.answered).map(|(moment, _)| moment.at);
+        let connects_until = |it: &Attempt| it.sent.and_then(|sent| after(sent, self.settings(it).connect_timeout));
+        let arrived = |it: &Attempt| self.work_of(it).map(|work| work.arrived.at);
+        let answered = |it: &Attempt| self.work_of(it).and_then(|work| work.ended).map(|(moment, _)| moment.at);
         let given_up = |it: &Attempt| match it.ended {
             Some((at, AttemptEnd::GivenUp)) => Some(at),
             _ => None,
         };
         vec![
-            ("an arrival some time after sending", self.attempt(|it| arrived(it) > Some(it.sent))),
+            ("an arrival some time after sending", self.attempt(|it| arrived(it) > it.sent)),
             (
                 "a way as long as the connect timeout",
                 self.attempt(|it| arrived(it).is_some() && arrived(it) == connects_until(it)),
@@ -61,11 +62,8 @@ impl Cases<'_> {
         vec![
             ("a retry at once", self.waited(|wait| wait == Span::ZERO)),
             ("a retry after a wait", self.waited(|wait| wait > Span::ZERO)),
-            (
-                "a retry of a lost attempt",
-                self.attempt(|it| it.lost && self.record.calls[it.call].attempts > it.number),
-            ),
-            ("a success after a retry", self.call(|it| it.result() == Some(Ok(())) && it.attempts > 1)),
+            ("a retry of a lost attempt", self.attempt(|it| it.lost && self.record.calls[it.call].started > it.number)),
+            ("a success after a retry", self.call(|it| it.result() == Some(Ok(())) && it.started > 1)),
             ("stopped by the kind of error", self.stopped(StopReason::NotRetryable)),
             ("stopped by the count", self.stopped(StopReason::Exhausted)),
             (
@@ -73,7 +71,7 @@ impl Cases<'_> {
                 self.attempt(|it| {
                     let call = &self.record.calls[it.call];
                     let stopped = call.result() == Some(Err((ErrorKind::Deadline, StopReason::Deadline)));
-                    stopped && call.attempts == it.number && matches!(it.end(), Some(AttemptEnd::Answered(Err(_))))
+                    stopped && call.started == it.number && matches!(it.end(), Some(AttemptEnd::Answered(Err(_))))
                 }),
             ),
         ]
@@ -92,13 +90,13 @@ impl Cases<'_> {
             ("a deadline less a share", by_rule(|it| matches!(it, DeadlineRule::PassLessShare(_)))),
             (
                 "a reserve larger than what is left",
-                self.attempt(|it| it.deadline_told.is_some_and(|told| told < it.sent)),
+                self.attempt(|it| it.deadline_told.is_some_and(|told| Some(told) < it.sent)),
             ),
-            ("a call that begins past its deadline", self.call(|it| it.attempts == 0)),
+            ("a call that begins past its deadline", self.call(|it| it.started == 0)),
             (
                 "a call that an inherited deadline ends",
                 self.call(|it| {
-                    it.attempts > 0
+                    it.started > 0
                         && told(it).is_some()
                         && told(it) == it.limit
                         && it.ended.is_some_and(|(at, _)| Some(at) == it.limit)
@@ -134,6 +132,16 @@ impl Cases<'_> {
             (
                 "a budget of each client",
                 pools().any(|(pool, states)| states.len() > 1 && (1..states.len()).any(|state| moved(pool, state))),
+            ),
+            (
+                "a budget of each server",
+                self.attempt(|it| match self.record.calls[it.call].caller {
+                    Caller::Work(place) => {
+                        let by_instance = self.settings(it).budget.is_some_and(|budget| budget.by_instance);
+                        by_instance && it.is_retry && self.record.works[place.work].server > Some(0)
+                    }
+                    Caller::Request(_) => false,
+                }),
             ),
             (
                 "a budget that has grown",

@@ -1,7 +1,10 @@
 //! What the random plans reach. A test that compares random plans is worth what happens in them.
 
 mod callers;
+mod cancelling;
 mod clients;
+mod pools;
+mod servers;
 mod services;
 
 use std::ops::Range;
@@ -17,14 +20,14 @@ use stormsim::time::{Instant, Span};
 use crate::reference::record::{Attempt, AttemptEnd, Call, CallResult, Caller, Record, Request, StepCall, Work};
 use crate::reference::{interpreter, random_plan};
 
-/// Of 1,000 plans at least 20 show each case: a run of 10,000 then meets each some 200 times or more, in different
+/// Of 5,000 plans at least 25 show each case: a run of 20,000 then meets each some 100 times or more, in different
 /// company. And no plan is so large that the tests that use them would have to be few.
 #[test]
 fn random_plans_reach_every_case_and_stay_small() {
     let mut runner = TestRunner::deterministic();
     let mut events_max = 0;
     let mut reached: Vec<(&str, u32)> = Vec::new();
-    for seed in 0..1_000 {
+    for seed in 0..5_000 {
         let plan = random_plan().new_tree(&mut runner).expect("no plan is rejected").current().plan();
         let record = interpreter::run(&plan, seed, 0);
         events_max = events_max.max(record.events);
@@ -35,8 +38,8 @@ fn random_plans_reach_every_case_and_stay_small() {
             *plans += u32::from(shown);
         }
     }
-    assert!(reached.iter().all(|&(_, plans)| plans >= 20), "plans of 1,000 that show a case: {reached:#?}");
-    assert!(events_max <= 2_000, "{events_max} events");
+    assert!(reached.iter().all(|&(_, plans)| plans >= 25), "plans of 5,000 that show a case: {reached:#?}");
+    assert!(events_max <= 5_000, "{events_max} events");
 }
 
 /// One replica, to be asked what it shows.
@@ -58,6 +61,13 @@ impl Cases<'_> {
             self.fallbacks(),
             self.budgets(),
             self.faults(),
+            self.balancing(),
+            self.doors(),
+            self.queues(),
+            self.workers(),
+            self.cancellations(),
+            self.abandonings(),
+            self.pools(),
             self.limits_of_the_run(),
         ]
         .concat()
@@ -68,20 +78,21 @@ impl Cases<'_> {
         let (warmup, end) = (self.plan.warmup, self.record.end);
         let last_request_end = self.record.requests.iter().filter_map(|it| it.ended.as_ref().map(|end| end.at)).max();
         vec![
-            ("work open at the horizon", !drained && self.work(|it| it.answered.is_none())),
+            ("work open at the horizon", !drained && self.work(|it| it.ended.is_none())),
             (
                 "an attempt on the network at the horizon",
-                !drained
-                    && self
-                        .attempt(|it| !it.lost && !self.work(|work| self.record.attempts[work.attempt].key == it.key)),
+                !drained && self.attempt(|it| it.sent.is_some() && !it.lost && self.work_of(it).is_none()),
             ),
             ("work that outlasts all requests", drained && last_request_end < Some(end)),
             ("work in progress at the warmup", self.work(|it| it.arrived.at < warmup && it.presence(end).end > warmup)),
-            ("an event at the warmup", warmup > Instant::ZERO && self.attempt(|it| it.sent == warmup)),
+            ("an event at the warmup", warmup > Instant::ZERO && self.attempt(|it| it.sent == Some(warmup))),
             ("a run that ends before its warmup", end < warmup),
             (
                 "a window measured while something happens",
-                self.plan.windows.iter().any(|window| self.attempt(|it| window.contains(&it.sent))),
+                self.plan
+                    .windows
+                    .iter()
+                    .any(|window| self.attempt(|it| it.sent.is_some_and(|sent| window.contains(&sent)))),
             ),
         ]
     }
@@ -109,6 +120,10 @@ impl Cases<'_> {
         })
     }
 
+    fn work_of(&self, attempt: &Attempt) -> Option<&Work> {
+        self.record.works.iter().find(|work| self.record.attempts[work.attempt].key == attempt.key)
+    }
+
     fn waited(&self, shows: impl Fn(Span) -> bool) -> bool {
         self.record.notes.iter().any(|(_, note)| matches!(*note, Note::Waiting { wait, .. } if shows(wait)))
     }
@@ -117,10 +132,10 @@ impl Cases<'_> {
         self.call(|it| matches!(it.result(), Some(Err((_, reason))) if reason == by))
     }
 
-    /// Whether the work that made a call was answered before.
+    /// Whether the service was done before with the work that made a call.
     fn is_orphan_at(&self, call: &Call, at: Instant) -> bool {
         match call.caller {
-            Caller::Work(place) => self.record.works[place.work].answered.is_some_and(|(moment, _)| moment.at < at),
+            Caller::Work(place) => self.record.works[place.work].ended.is_some_and(|(moment, _)| moment.at < at),
             Caller::Request(_) => false,
         }
     }
@@ -145,7 +160,7 @@ impl Cases<'_> {
     }
 
     fn timeout(&self, attempt: &Attempt) -> Option<Instant> {
-        after(attempt.sent, self.settings(attempt).timeout)
+        after(attempt.started, self.settings(attempt).timeout)
     }
 
     fn limit(&self, attempt: &Attempt) -> Option<Instant> {

@@ -1,8 +1,9 @@
 //! What services do, of what the rules treat in a way of its own.
 
+use stormsim::failure::ErrorKind;
 use stormsim::plan::CallId;
 
-use crate::reference::record::{Call, Caller, Reply, StepCall};
+use crate::reference::record::{Call, Caller, StepCall, WorkEnd};
 
 use super::Cases;
 
@@ -16,7 +17,7 @@ impl Cases<'_> {
         vec![
             (
                 "a failed call that fails a service",
-                self.step_call(|work, id, it| work.answered.is_some() && !optional(id) && has_failed(id, it)),
+                self.step_call(|work, id, it| work.ended.is_some() && !optional(id) && has_failed(id, it)),
             ),
             (
                 "a failure while others go on",
@@ -24,7 +25,7 @@ impl Cases<'_> {
             ),
             (
                 "parallel calls that have not begun as one fails",
-                self.work(|it| it.answered.is_some() && it.steps.iter().flatten().any(|it| it.begun < it.copies)),
+                self.work(|it| it.ended.is_some() && it.steps.iter().flatten().any(|it| it.begun < it.copies)),
             ),
             ("enough copies", self.step_call(|_, id, it| enough(id, it) && unfinished(it))),
             ("too few copies", self.step_call(|_, id, it| has_failed(id, it) && it.copies > 1 && it.succeeded > 0)),
@@ -39,13 +40,13 @@ impl Cases<'_> {
                     optional(id)
                         && has_failed(id, it)
                         && it.copies > 1
-                        && self.record.calls.iter().any(|call| call.id == id && call.attempts == 0)
+                        && self.record.calls.iter().any(|call| call.id == id && call.started == 0)
                 }),
             ),
             ("a request that succeeds degraded", self.request(|it| it.degraded)),
             (
                 "degraded work that fails",
-                self.work(|it| it.degraded && matches!(it.answered, Some((_, Reply::Error(_))))),
+                self.work(|it| it.degraded && matches!(it.ended, Some((_, WorkEnd::Error(_))))),
             ),
             ("a call that is not made", self.step_call(|_, _, it| it.copies == 0)),
             (
@@ -59,7 +60,9 @@ impl Cases<'_> {
             ("a second step", self.work(|it| it.steps.len() > 1)),
             (
                 "an orphan that tries again",
-                self.attempt(|it| it.number > 1 && self.is_orphan_at(&self.record.calls[it.call], it.sent)),
+                self.attempt(|it| {
+                    it.is_retry && it.sent.is_some_and(|sent| self.is_orphan_at(&self.record.calls[it.call], sent))
+                }),
             ),
             (
                 "an orphan that succeeds",
@@ -91,7 +94,7 @@ impl Cases<'_> {
                 "an orphan's fallback",
                 self.attempt(|it| {
                     let call = &self.record.calls[it.call];
-                    self.is_fallback(call) && self.is_orphan_at(call, it.sent)
+                    self.is_fallback(call) && it.sent.is_some_and(|sent| self.is_orphan_at(call, sent))
                 }),
             ),
         ]
@@ -99,7 +102,10 @@ impl Cases<'_> {
 
     pub(super) fn faults(&self) -> Vec<(&'static str, bool)> {
         vec![
-            ("turned away", self.work(|it| matches!(it.answered, Some((_, Reply::TurnedAway))))),
+            (
+                "turned away by a fault",
+                self.work(|it| matches!(it.ended, Some((_, WorkEnd::TurnedAway(ErrorKind::Refused))))),
+            ),
             ("an arrival as a fault begins", self.arrival_at_edge(|window| window.start)),
             ("an arrival as a fault ends", self.arrival_at_edge(|window| window.end)),
         ]

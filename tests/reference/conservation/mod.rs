@@ -1,0 +1,294 @@
+//! What must hold in every story: nothing is lost, nothing happens twice, and the figures add up.
+//!
+//! The notes are counted here once more, without the interpreter's record, so that a note that is missing or a
+//! figure that leaves something out cannot go unseen.
+
+mod attempts;
+mod sums;
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, contextualize_config};
+use stormsim::dist::{attempt_key, call_key, replica_key, request_key};
+use stormsim::failure::StopReason;
+use stormsim::metrics::{End, Outcome};
+use stormsim::plan::{CallId, Group, Origin, Plan};
+use stormsim::sim::Note;
+use stormsim::time::{Instant, Span};
+
+use crate::limits;
+use crate::reference::{interpret, random_plan};
+
+use attempts::{Attempt, follow_attempts};
+use sums::{the_timeline_sums_to_the_counts, windows_sum_to_the_whole};
+
+fn config() -> Config {
+    let cases = 2_000;
+    contextualize_config(Config { cases, rng_seed: RngSeed::Fixed(2), failure_persistence: None, ..Config::default() })
+}
+
+/// Whether it happened, and at or after `from`.
+fn since(from: Instant, at: Option<Instant>) -> bool {
+    at.is_some_and(|at| at >= from)
+}
+
+/// Whether it happened before `from`.
+fn before(from: Instant, at: Option<Instant>) -> bool {
+    at.is_some_and(|at| at < from)
+}
+
+/// requests = succeeded + failed + open: each that began ends once, or is open at the end, and with the client's call.
+/// With a warmup the ends of earlier requests do not count.
+fn requests_are_conserved(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) -> Result<(), TestCaseError> {
+    let count = |counted: &dyn Fn(Note) -> bool| notes.iter().filter(|(_, note)| counted(*note)).count() as u64;
+    let ended = |well: bool| {
+        count(&|note| match note {
+            Note::CallEnded { call, result, .. } => {
+                matches!(plan.calls[call.index()].origin, Origin::Group(_)) && result.is_ok() == well
+            }
+            _ => false,
+        })
+    };
+    let all = &outcome.all_requests;
+    let began = notes.iter().filter(|(at, note)| *at >= plan.warmup && matches!(note, Note::RequestBegan { .. }));
+    prop_assert_eq!(all.requests, began.count() as u64);
+    if plan.warmup == Instant::ZERO {
+        prop_assert_eq!((all.succeeded, all.failed()), (ended(true), ended(false)));
+    } else {
+        prop_assert!(all.succeeded <= ended(true) && all.failed() <= ended(false));
+    }
+    prop_assert_eq!(all.stopped_by.iter().sum::<u64>(), all.failed());
+    prop_assert_eq!(all.latency.count(), all.succeeded);
+    prop_assert!(all.degraded <= all.succeeded && all.succeeded_first_try <= all.succeeded);
+    prop_assert_eq!(all.requests, outcome.groups.iter().map(|group| group.requests).sum::<u64>());
+    prop_assert_eq!(all.succeeded, outcome.groups.iter().map(|group| group.succeeded).sum::<u64>());
+    Ok(())
+}
+
+/// attempts = succeeded + errors + timeouts + abandoned + in flight, for each call; and attempts = arrivals + lost + on
+/// the network. With a warmup what was in flight, or on the network, when it was over is added to those that were sent.
+fn attempts_are_conserved(
+    plan: &Plan,
+    notes: &[(Instant, Note)],
+    outcome: &Outcome,
+    attempts: &BTreeMap<u64, Attempt>,
+) -> Result<(), TestCaseError> {
+    let warmup = plan.warmup;
+    for (index, tally) in outcome.calls.iter().enumerate() {
+        let count = |counted: &dyn Fn(&Attempt) -> bool| {
+            attempts.values().filter(|attempt| attempt.call == index && counted(attempt)).count() as u64
+        };
+        prop_assert_eq!(tally.attempts, count(&|it| it.sent >= warmup));
+        prop_assert_eq!(tally.lost, count(&|it| it.sent >= warmup && it.lost));
+        let is_late = |it: &Attempt| it.given_up.is_some() || it.abandoned.is_some();
+        prop_assert_eq!(tally.late_responses, count(&|it| is_late(it) && since(warmup, it.has_answer)));
+        prop_assert_eq!(tally.abandoned, count(&|it| since(warmup, it.abandoned)));
+        let is_turned_away = |(at, note): &&(Instant, Note)| {
+            *at >= warmup && matches!(note, Note::TurnedAway { call, .. } if call.index() == index)
+        };
+        prop_assert_eq!(tally.pool_rejected, notes.iter().filter(is_turned_away).count() as u64);
+        let slots = if plan.calls[index].pool.is_some() { tally.attempts } else { 0 };
+        prop_assert_eq!(tally.pool_waits.count(), slots);
+
+        let in_flight_before = count(&|it| it.sent < warmup && !before(warmup, it.ended()));
+        let in_flight = count(&|it| it.ended().is_none());
+        let ended = tally.succeeded + tally.errors + tally.timeouts + tally.abandoned;
+        let (began, arrivals) = (tally.attempts + in_flight_before, count(&|it| since(warmup, it.arrived)));
+        if outcome.end >= warmup {
+            prop_assert_eq!(began, ended + in_flight);
+        }
+        let on_network_before = count(&|it| it.sent < warmup && !it.lost && !before(warmup, it.arrived));
+        let on_network = count(&|it| !it.lost && it.arrived.is_none());
+        if outcome.end >= warmup {
+            prop_assert_eq!(tally.attempts + on_network_before, arrivals + tally.lost + on_network);
+        }
+    }
+    Ok(())
+}
+
+/// arrivals = completed + refused + dropped + in progress, for each service, and what it answered is what its callers
+/// got. With a warmup what was in progress when it was over is added to the arrivals.
+fn arrivals_are_conserved(
+    plan: &Plan,
+    outcome: &Outcome,
+    attempts: &BTreeMap<u64, Attempt>,
+) -> Result<(), TestCaseError> {
+    let warmup = plan.warmup;
+    for (index, tally) in outcome.services.iter().enumerate() {
+        let count = |counted: &dyn Fn(&Attempt) -> bool| {
+            let here = attempts.values().filter(|attempt| plan.calls[attempt.call].target.index() == index);
+            here.filter(|attempt| counted(attempt)).count() as u64
+        };
+        let in_progress_before = count(&|it| before(warmup, it.arrived) && !before(warmup, it.left()));
+        prop_assert_eq!(tally.arrivals, count(&|it| since(warmup, it.arrived)));
+        let answered = count(&|it| it.discarded.is_none() && since(warmup, it.answered_at()));
+        prop_assert_eq!(tally.completed + tally.refused, answered);
+        prop_assert_eq!(tally.succeeded, count(&|it| it.is_well() && since(warmup, it.answered_at())));
+        prop_assert_eq!(tally.dropped, count(&|it| since(warmup, it.discarded)));
+        if !plan.services[index].capacity.is_unlimited() {
+            prop_assert_eq!(tally.begun, count(&|it| since(warmup, it.began)));
+        }
+        prop_assert!(tally.cancelled <= tally.dropped && tally.wasted_ns <= tally.service_ns);
+        if outcome.end >= warmup {
+            prop_assert_eq!(tally.in_progress, count(&|it| it.arrived.is_some() && it.left().is_none()));
+            let left = tally.completed + tally.refused + tally.dropped + tally.in_progress;
+            prop_assert_eq!(tally.arrivals + in_progress_before, left);
+        }
+        if warmup == Instant::ZERO {
+            prop_assert!(tally.in_flight_ns >= tally.sojourn_ns, "what was in progress includes what was completed");
+        }
+        prop_assert!(tally.in_flight_max <= tally.arrivals + in_progress_before);
+    }
+    Ok(())
+}
+
+/// Which instance of its caller every possible attempt is of, by the rules for keys: the client or the server.
+fn instances_of_attempts(plan: &Plan, notes: &[(Instant, Note)], seed: u64) -> BTreeMap<u64, usize> {
+    let mut instances = BTreeMap::new();
+    let mut services = BTreeMap::new();
+    for &(_, note) in notes {
+        match note {
+            Note::RequestBegan { group, client, ordinal } => {
+                let Group { key: group, choices, .. } = &plan.groups[group.index()];
+                let request = request_key(replica_key(seed, 0), *group, client, ordinal);
+                choices.iter().for_each(|&(_, call)| enter_attempts(plan, call, request, client, &mut instances));
+            }
+            Note::Arrived { service, key } => {
+                services.insert(key, service);
+                plan.steps_of(service).flatten().for_each(|&call| enter_attempts(plan, call, key, 0, &mut instances));
+            }
+            Note::Placed { key, server } => {
+                let calls = plan.steps_of(services[&key]).flatten();
+                calls.for_each(|&call| enter_attempts(plan, call, key, server, &mut instances));
+            }
+            _ => {}
+        }
+    }
+    instances
+}
+
+/// Every possible attempt of a call, in all of its copies and with its fallbacks, made by what has this key.
+fn enter_attempts(plan: &Plan, call: CallId, caller: u64, instance: u32, instances: &mut BTreeMap<u64, usize>) {
+    for copy in 0..plan.calls[call.index()].copies {
+        let mut next = Some((call, call_key(caller, plan.calls[call.index()].key, copy)));
+        while let Some((call, key)) = next {
+            for attempt in 1..=plan.policy_of(call).max_attempts {
+                instances.insert(attempt_key(key, attempt, 0), instance as usize);
+            }
+            let fallback = plan.calls[call.index()].fallback;
+            next = fallback.map(|id| (id, call_key(key, plan.calls[id.index()].key, 0)));
+        }
+    }
+}
+
+/// initial + deposits - spent = left, with no balance above its maximum: an account kept from the notes alone.
+fn tokens_are_conserved(
+    plan: &Plan,
+    notes: &[(Instant, Note)],
+    attempts: &BTreeMap<u64, Attempt>,
+    outcome: &Outcome,
+    seed: u64,
+) -> Result<(), TestCaseError> {
+    let instances = instances_of_attempts(plan, notes, seed);
+    let started = notes.iter().filter_map(|&(_, note)| match note {
+        Note::Sent { call, key, .. } | Note::TurnedAway { call, key, .. } => Some((key, call)),
+        _ => None,
+    });
+    let calls: BTreeMap<u64, CallId> = started.collect();
+    let mut balances: Vec<_> =
+        plan.budgets.iter().map(|pool| vec![i128::from(pool.rule.initial); pool.states as usize]).collect();
+    for &(_, note) in notes {
+        let (key, is_retry) = match note {
+            Note::Answer { key, late: false } if attempts[&key].is_well() => (key, false),
+            Note::Waiting { key, .. } => (key, true),
+            _ => continue,
+        };
+        let Some(budget) = plan.calls[calls[&key].index()].budget else { continue };
+        let state = if budget.by_instance { instances[&key] } else { 0 };
+        let rule = &plan.budgets[budget.pool as usize].rule;
+        let balance = &mut balances[budget.pool as usize][state];
+        if is_retry {
+            prop_assert!(*balance >= i128::from(rule.floor), "{note:?} with {balance} left");
+            *balance -= i128::from(rule.cost);
+        } else {
+            *balance = (*balance + i128::from(rule.per_success)).min(i128::from(rule.max));
+        }
+        prop_assert!(*balance >= 0, "{note:?} left {balance}");
+    }
+    let measured = outcome.end >= plan.warmup;
+    let left: Vec<i128> = balances.iter().map(|states| states.iter().sum()).collect();
+    for (tally, call) in outcome.calls.iter().zip(&plan.calls) {
+        let expected = call.budget.filter(|_| measured).map(|budget| left[budget.pool as usize]);
+        prop_assert_eq!(tally.tokens_left.map(|left| left as i128), expected);
+    }
+    let expected = (measured && !left.is_empty()).then(|| left.iter().sum::<i128>());
+    prop_assert_eq!(outcome.all_calls.tokens_left.map(|left| left as i128), expected);
+    Ok(())
+}
+
+/// Each call that ended without another attempt for lack of time or tokens is counted once, when it did.
+fn stops_are_counted(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) -> Result<(), TestCaseError> {
+    for (index, tally) in outcome.calls.iter().enumerate() {
+        let stopped = |by: StopReason| {
+            notes.iter().filter_map(move |&(at, note)| match note {
+                Note::CallEnded { call, result: Err((_, reason)), .. } if call.index() == index && reason == by => {
+                    Some(at)
+                }
+                _ => None,
+            })
+        };
+        let counted = |by| stopped(by).filter(|&at| at >= plan.warmup);
+        prop_assert_eq!(tally.deadline_stopped, counted(StopReason::Deadline).count() as u64);
+        prop_assert_eq!(tally.budget_refused, counted(StopReason::Budget).count() as u64);
+        prop_assert_eq!(tally.first_budget_refusal, counted(StopReason::Budget).next());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn every_story_adds_up(sketch in random_plan(), seed: u64) {
+        let plan = sketch.plan();
+        let (notes, outcome) = interpret(&plan, seed, 0);
+        let attempts = follow_attempts(&plan, &notes)?;
+        prop_assert!(notes.is_sorted_by_key(|(at, _)| *at), "time never goes back");
+        prop_assert!(notes.last().is_none_or(|(at, _)| *at <= outcome.end));
+        requests_are_conserved(&plan, &notes, &outcome)?;
+        attempts_are_conserved(&plan, &notes, &outcome, &attempts)?;
+        arrivals_are_conserved(&plan, &outcome, &attempts)?;
+        tokens_are_conserved(&plan, &notes, &attempts, &outcome, seed)?;
+        stops_are_counted(&plan, &notes, &outcome)?;
+        limits::are_respected(&plan, &notes, &outcome)?;
+        if outcome.ended == End::Drained {
+            prop_assert_eq!(outcome.all_requests.open(), 0);
+            prop_assert!(attempts.values().all(|attempt| attempt.lost || attempt.left().is_some()));
+            let on_the_way = |it: &Attempt| it.answered.is_some() && it.has_answer.is_none();
+            prop_assert!(!attempts.values().any(on_the_way), "an answer is still on its way");
+        }
+    }
+
+    /// Measuring changes nothing of what happens, and the timeline covers the warmup too. So one run gives the figures
+    /// that the timeline of the other must sum to.
+    #[test]
+    fn a_warmup_changes_only_what_is_counted(sketch in random_plan(), seed: u64) {
+        let plan = sketch.plan();
+        let (notes, outcome) = interpret(&plan, seed, 0);
+        let (whole_notes, whole) = interpret(&Plan { warmup: Instant::ZERO, ..plan }, seed, 0);
+        prop_assert!(notes == whole_notes);
+        prop_assert_eq!((outcome.end, outcome.ended, outcome.events), (whole.end, whole.ended, whole.events));
+        the_timeline_sums_to_the_counts(&Outcome { timeline: outcome.timeline, ..whole })?;
+    }
+
+    /// Cut at two instants, of which one is on the grid of most plans and the other wherever the first one's half is.
+    #[test]
+    fn windows_without_a_gap_have_it_all(sketch in random_plan(), seed: u64, steps in 1..20u64) {
+        let cut = Instant::ZERO + Span::from_ms(5 * steps);
+        let half = Instant::from_ns(cut.as_ns() / 2);
+        let windows = vec![Instant::ZERO..half, half..cut, cut..Instant::LIMIT];
+        let plan = Plan { warmup: Instant::ZERO, windows, ..sketch.plan() };
+        windows_sum_to_the_whole(&interpret(&plan, seed, 0).1)?;
+    }
+}
