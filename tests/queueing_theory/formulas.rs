@@ -15,9 +15,9 @@ pub fn erlang_c(servers: u32, offered: f64) -> f64 {
     blocked / (1.0 - rho * (1.0 - blocked))
 }
 
-/// The wait at M/M/c that the share `quantile` of all arrivals does not exceed: who waits, waits for an exponential time,
-/// so `P(wait > t)` is `C exp(-(c mu - lambda) t)` (Gross and Harris, "Fundamentals of Queueing Theory", chapter 2),
-/// so that it is zero for those below `1 - C`.
+/// The wait at M/M/c that the share `quantile` of all arrivals does not exceed. `P(wait > t)` is
+/// `C exp(-(c mu - lambda) t)` (Donald Gross and Carl Harris, "Fundamentals of Queueing Theory", Wiley, chapter 2), so
+/// that it is zero below `1 - C`.
 pub fn mmc_wait_quantile(servers: u32, rate: f64, service: f64, quantile: f64) -> f64 {
     let waiting = erlang_c(servers, rate * service);
     (libm::log(waiting / (1.0 - quantile)) / spare_rate(servers, rate, service)).max(0.0)
@@ -65,10 +65,7 @@ pub fn constant(service: f64) -> Moments {
 pub fn lognormal(median: f64, p99: f64) -> Moments {
     const NORMAL_P99: f64 = 2.326_347_874_040_841;
     let sigma = libm::log(p99 / median) / NORMAL_P99;
-    Moments {
-        mean: median * libm::exp(sigma * sigma / 2.0),
-        second: median * median * libm::exp(2.0 * sigma * sigma),
-    }
+    Moments { mean: median * libm::exp(sigma * sigma / 2.0), second: median * median * libm::exp(2.0 * sigma * sigma) }
 }
 
 /// Attempts per request, if each fails with the probability `p` and `at_most` are made: `(1 - p^A) / (1 - p)`.

@@ -166,11 +166,7 @@ impl Results {
         let [rate, service] = [0.64, 10.0];
         let metrics = &self.queue(variant).metrics;
         let figures = vec![
-            Figure::new(
-                "mean latency, ms",
-                service + mmc_wait(8, rate, service),
-                &metrics["latency_mean_ms"],
-            ),
+            Figure::new("mean latency, ms", service + mmc_wait(8, rate, service), &metrics["latency_mean_ms"]),
             Figure::new(
                 "99th percentile of the wait for a slot, ms",
                 mmc_wait_quantile(8, rate, service, 0.99),
@@ -266,46 +262,48 @@ four of five arrivals wait, and the mean time in the system is five service time
 sections 3.2 and 5.7).";
 
 const EIGHT_SERVERS: &str = "\
-The same load per worker, but eight of them serve one queue. Erlang's C formula gives the share `C` that waits (Kleinrock,
-section 3.5); the mean wait is `C / (c mu - lambda)` and `P(wait > t) = C exp(-(c mu - lambda) t)`. The wait is a
-fourteenth of that with one worker at the same utilisation: what makes a server slow is not its utilisation alone.";
+The same load per worker, but eight of them serve one queue. Erlang's C formula gives the share `C` that waits
+(Kleinrock, section 3.5); the mean wait is `C / (c mu - lambda)` and `P(wait > t) = C exp(-(c mu - lambda) t)`. The
+wait is a fourteenth of that with one worker at the same utilisation: what makes a server slow is not its utilisation
+alone.";
 
 const POOL: &str = "\
-A caller with a pool of eight connections to a server that takes everything at once waits exactly as if the server had
-eight workers and a queue. The queue has only moved to the caller, where the server's metrics do not show it: look at
-`pool_wait_p99_ms`.";
+A caller with a pool of eight connections to a server that takes everything at once waits exactly as if the server
+had eight workers and a queue. The queue has only moved to the caller, where the server's metrics do not show it:
+look at `pool_wait_p99_ms`.";
 
 const EIGHT_QUEUES: &str = "\
-Eight servers with one worker each, and a balancer that picks at random. Arrivals that are split at random are Poisson
-again, so each server is the M/M/1 above. Compared with one queue for eight workers the wait is
-fourteen times as long: some queues are full while other workers idle. `least_loaded` and `two_choices` are there to
-mend that.";
+Eight servers with one worker each, and a balancer that picks at random. Arrivals that are split at random are
+Poisson again, so each server is the M/M/1 above. Compared with one queue for eight workers the wait is fourteen
+times as long: some queues are full while other workers idle. `least_loaded` and `two_choices` are there to mend
+that.";
 
 const NEWEST_FIRST: &str = "\
-As long as the order does not depend on the service times, it moves waits from one customer to another and leaves their
-mean alone: the number in the system has the same distribution, and Little's law below makes the mean time of it. The 99th
-percentile is another matter: 230 ms in order, more than 600 ms here.";
+As long as the order does not depend on the service times, it moves waits from one customer to another and leaves
+their mean alone: the number in the system has the same distribution, and Little's law below makes the mean time of
+it. The 99th percentile is another matter: compare `latency_p99_ms` with that of `one-server`.";
 
 const TEN_PLACES: &str = "\
-More arrives than can be served: 120 per second for 100. With room for ten (one at work, nine in the queue) the rest is
-turned away, and those who get in wait a bounded time. The chances of `n` in the system are in the ratio of `rho^n`
-(Kleinrock, section 3.6), and what is turned away is the share of the time in which all places are taken:
-`(1 - rho) rho^K / (1 - rho^(K+1))`.";
+More arrives than can be served: 120 per second for 100. With room for ten (one at work, nine in the queue) the rest
+is turned away, and those who get in wait a bounded time. The chances of `n` in the system are in the ratio of
+`rho^n` (Kleinrock, section 3.6), and what is turned away is the share of the time in which all places are taken: `(1
+- rho) rho^K / (1 - rho^(K+1))`.";
 
 const NO_QUEUE: &str = "\
 Eight workers, and nobody may wait: Erlang's B formula (Kleinrock, section 3.7), by which telephone trunks are still
-dimensioned. It holds for any distribution of the service time. `max_in_flight` equal to the workers is how a scenario says so.";
+dimensioned. It holds for any distribution of the service time. `max_in_flight` equal to the workers is how a
+scenario says so.";
 
 const CONSTANT_SERVICE: &str = "\
-The wait depends on the service time by its first two moments only: Pollaczek and Khinchine's
-`lambda E[S^2] / (2 (1 - rho))` (Kleinrock, section 5.5). Without any variance it is half of that at exponential service.";
+The wait depends on the service time by its first two moments only: Pollaczek and Khinchine's `lambda E[S^2] / (2 (1
+- rho))` (Kleinrock, section 5.5). Without any variance it is half of that at exponential service.";
 
 const LOGNORMAL_SERVICE: &str = "\
-The same formula for a service time as it is measured: median 5 ms, 99th percentile 50 ms. A lognormal distribution has
-`E[S] = median exp(sigma^2 / 2)` and `E[S^2] = median^2 exp(2 sigma^2)` with `sigma = ln(p99 / median) / 2.3263`. At 65 %
-utilisation arrivals wait as long as for the constant service at 80 %: the tail does it.";
+The same formula for a service time as it is measured: median 5 ms, 99th percentile 50 ms. A lognormal distribution
+has `E[S] = median exp(sigma^2 / 2)` and `E[S^2] = median^2 exp(2 sigma^2)` with `sigma = ln(p99 / median) / 2.3263`.
+At 65 % utilisation arrivals wait as long as for the constant service at 80 %: the tail does it.";
 
 const ATTEMPTS_TEXT: &str = "\
-If each attempt fails with the probability `p`, whatever became of the others, and at most `A` are made, a request makes
-`(1 - p^A) / (1 - p)` of them and fails with the probability `p^A`: a truncated geometric series. Here `p` is 0.3 and `A`
-is 4. It is why retries look harmless, and it holds only as long as failures are independent.";
+If each attempt fails with the probability `p`, whatever became of the others, and at most `A` are made, a request
+makes `(1 - p^A) / (1 - p)` of them and fails with the probability `p^A`: a truncated geometric series. Here `p` is
+0.3 and `A` is 4. It is why retries look harmless, and it holds only as long as failures are independent.";

@@ -7,14 +7,14 @@ use crate::models::{ATTEMPTS, Figure, Model, QUEUES, Results};
 const HEAD: &str = "\
 # Held against queueing theory
 
-A simulator of overload must first be right where the answer is known. Each section is a queue that has been solved on
-paper: what theory says, what stormsim gives as the mean over 20 replicas, and the 95 % interval of that mean (Student's
-t). The formulas are in `tests/queueing_theory/formulas.rs`; books are quoted as Kleinrock: Leonard Kleinrock, \"Queueing
-Systems, Volume 1: Theory\", Wiley 1975.
+A simulator of overload must first be right where the answer is known. Each section is a queue that has been solved
+on paper: what theory says, what stormsim gives as the mean over 20 replicas, and the 95 % interval of that mean
+(Student's t). The formulas are in `tests/queueing_theory/formulas.rs`; books are quoted as Kleinrock: Leonard
+Kleinrock, \"Queueing Systems, Volume 1: Theory\", Wiley 1975.
 
-`cargo test --test queueing_theory` runs all of it and fails if a figure is off by more than 2 % or by more than twice its
-interval, or if this page is not what came out; `UPDATE_DOCS=1 cargo test --test queueing_theory` writes the page anew.
-Of so many intervals of 95 % a few are expected to miss; twice the interval is missed once in 2,000.
+`cargo test --test queueing_theory` runs all of it and fails if a figure is off by more than 2 % or by more than
+twice its interval, or if this page is not what came out; `UPDATE_DOCS=1 cargo test --test queueing_theory` writes
+the page anew. Of so many intervals of 95 % a few are expected to miss; twice the interval is missed once in 2,000.
 
 All queues are variants of one scenario, and each section shows what it changes:
 ";
@@ -22,9 +22,9 @@ All queues are variants of one scenario, and each section shows what it changes:
 const LITTLE: &str = "
 ## Little's law
 
-The mean number in a system is the throughput times the mean time in it, whatever the arrivals, the service and the order
-(John D. C. Little, \"A Proof for the Queuing Formula L = lambda W\", Operations Research 9, 1961). stormsim measures the
-three independently of each other; they must agree within 1 %, and what is turned away is in none of them.
+The mean number in a system is the throughput times the mean time in it, whatever the arrivals, the service and the
+order (John D. C. Little, \"A Proof for the Queuing Formula L = lambda W\", Operations Research 9, 1961). stormsim
+measures the three independently of each other; they must agree within 1 %, and what is turned away is in none of them.
 
 | variant | throughput, 1/s | mean time, ms | product | mean number in progress |
 |---|---:|---:|---:|---:|
@@ -50,15 +50,8 @@ pub fn write(results: &Results, models: &[Model]) -> String {
 
 fn section(page: &mut String, model: &Model) {
     let Model { variant, title, text, figures } = model;
-    let _ = write!(page, "\n## {title}\n\n{text}\n\n");
-    let command = if *variant == "base" {
-        let settings = ATTEMPTS.split_once("[clients").map_or("", |(_, rest)| rest).trim();
-        let _ = write!(page, "```toml\n[clients{settings}\n```\n\n");
-        "stormsim run tests/queueing_theory/attempts.toml".to_owned()
-    } else {
-        let _ = write!(page, "```toml\n{}\n```\n\n", block(variant));
-        format!("stormsim run tests/queueing_theory/models.toml --variant {variant}")
-    };
+    let (settings, command) = scenario(variant);
+    let _ = write!(page, "\n## {title}\n\n{text}\n\n```toml\n{settings}\n```\n\n");
     page.push_str("| | theory | stormsim | 95 % interval | off by |\n|---|---:|---:|---:|---:|\n");
     for figure in figures {
         let Figure { what, theory, ours, interval } = figure;
@@ -69,11 +62,16 @@ fn section(page: &mut String, model: &Model) {
     let _ = write!(page, "\n```sh\n{command}\n```\n");
 }
 
-/// What a variant of the queues says, from its heading to the empty line after it.
-fn block(variant: &str) -> &'static str {
-    let heading = format!("[variants.{variant}]");
-    let start = QUEUES.find(&heading).expect("each model is a variant");
-    QUEUES[start..].split("\n\n").next().unwrap_or_default().trim_end()
+/// How a model is written as a scenario, and the command that runs it.
+fn scenario(variant: &str) -> (&'static str, String) {
+    if variant == "base" {
+        let start = ATTEMPTS.find("[clients").expect("the scenario has clients");
+        return (ATTEMPTS[start..].trim_end(), "stormsim run tests/queueing_theory/attempts.toml".to_owned());
+    }
+    // A variant goes on to the empty line after it.
+    let start = QUEUES.find(&format!("[variants.{variant}]")).expect("each model is a variant");
+    let settings = QUEUES[start..].split("\n\n").next().expect("splitting yields at least one part");
+    (settings.trim_end(), format!("stormsim run tests/queueing_theory/models.toml --variant {variant}"))
 }
 
 /// With at least four significant digits.
