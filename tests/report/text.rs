@@ -35,6 +35,13 @@ fn outage_at_80_and_200_columns() {
     insta::assert_snapshot!("outage_200", plain(&fixture::outage(), 200));
 }
 
+/// One service has workers, a queue and callers with a pool; the other has none of them, and says nothing about them.
+#[test]
+fn overloaded_at_80_and_200_columns() {
+    insta::assert_snapshot!("overloaded_80", plain(&fixture::overloaded(), 80));
+    insta::assert_snapshot!("overloaded_200", plain(&fixture::overloaded(), 200));
+}
+
 #[test]
 fn one_replica_has_no_intervals() {
     let text = plain(&fixture::single(), 80);
