@@ -105,6 +105,15 @@ fn client_groups_are_told_apart_where_there_are_several() {
     assert_eq!(text.matches("\n clients ").count(), 1, "the table fits the page:\n{text}");
 }
 
+/// 21 expectations that were met are more than are listed: a sentence, and no table without rows.
+#[test]
+fn many_expectations_that_were_met_are_a_sentence() {
+    let mut summary = fixture::three_tier();
+    summary.expectations = vec![summary.expectations[0].clone(); 21];
+    let text = plain(&summary, 80);
+    assert!(text.ends_with("1,000\n\n all 21 expectations were met\n"), "{text}");
+}
+
 /// Over one replica there is nothing to count; over several the number tells a metric that is undefined by its nature
 /// from one that happened to be in a few.
 #[test]
