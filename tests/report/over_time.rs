@@ -67,6 +67,17 @@ fn queues_are_as_long_as_they_were() {
     assert_eq!(height_of(&picture, &WIDE, waiting, VARIANTS[1], 24.0), None);
 }
 
+/// A queue in which nobody waits has no panel; the workers keep theirs.
+#[test]
+fn where_nobody_waits_only_the_workers_are_shown() {
+    let mut summary = fixture::overloaded();
+    let series = summary.variants.iter_mut().flat_map(|variant| &mut variant.timeline);
+    series.flat_map(|series| &mut series.buckets).for_each(|bucket| bucket.queued = 0.0);
+    let picture = Picture::decode(&chart::queues(&summary));
+    let [taken] = &panels(&picture, &WIDE)[..] else { panic!("one panel") };
+    assert!(height_of(&picture, &WIDE, taken, VARIANTS[0], 15.0).unwrap().abs_diff(taken.len()) <= 3);
+}
+
 /// 8 of 10 workers in calm times, all of them in the rush: the axis ends at the whole, whatever the values are.
 #[test]
 fn utilisation_is_a_share_of_the_whole() {

@@ -23,8 +23,7 @@ pub fn queues(summary: &Summary) -> Vec<u8> {
     let entries = head::entries(summary).chain(backdrop.legend()).collect();
     let remark = services.remark("with the longest queues");
     let head = Head::of(summary, "queues and utilisation over time", &remark, entries);
-    let panels: Vec<_> =
-        services.names.iter().flat_map(|name| [waiting(summary, name), utilisation(summary, name)]).collect();
+    let panels: Vec<_> = services.names.iter().flat_map(|name| of_service(summary, name)).collect();
     stack::chart(&head, &panels, summary, &backdrop)
 }
 
@@ -43,6 +42,14 @@ fn workers(variant: &VariantSummary, service: &str) -> Option<f64> {
     Some(variant.limits.get(service)?.workers? as f64)
 }
 
+/// The panels of a service; that of a queue in which nobody ever waited would be a blank.
+fn of_service(summary: &Summary, service: &str) -> impl Iterator<Item = Panel> {
+    let waiting = waiting(summary, service);
+    let queued = waiting.lines.iter().any(|line| !line.points.is_empty());
+    let utilisation = utilisation(summary, service, if queued { "" } else { ", nobody waits" });
+    queued.then_some(waiting).into_iter().chain([utilisation])
+}
+
 fn waiting(summary: &Summary, service: &str) -> Panel {
     Panel {
         heading: format!("{service}: waiting for a worker"),
@@ -56,9 +63,9 @@ fn waiting(summary: &Summary, service: &str) -> Panel {
     }
 }
 
-fn utilisation(summary: &Summary, service: &str) -> Panel {
+fn utilisation(summary: &Summary, service: &str, remark: &str) -> Panel {
     Panel {
-        heading: format!("{service}: share of its workers taken"),
+        heading: format!("{service}: share of its workers taken{remark}"),
         heading_of_none: format!("{service}: no worker is taken"),
         height: WORKERS,
         reach: Reach::Whole,
