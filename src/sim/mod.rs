@@ -116,7 +116,7 @@
 //! - `random`: one of the candidates in ascending order, by the draw `Server`.
 //! - `least_loaded`: the lowest of those with the least load.
 //! - `two_choices`: the one that `random` picks and one of the other candidates, by the draw `OtherServer`; of these the
-//!   one with less load, the first if they are equal.
+//!   one with less load, the first if they are equal. If there is no other, the first.
 //! - `primary`: the lowest candidate.
 //! - `by_copy`: the number of the call's copy modulo the number of servers, or the one after it if that is to be
 //!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
