@@ -32,10 +32,10 @@
 //!   starts.
 //! - *An attempt starts*: its clock starts. If its call has a `pool`, it needs one of the slots of its caller's
 //!   instance (each client is one, and each server of a service). If one is free and nobody waits for it, the attempt
-//!   takes it and is *sent*. Otherwise, if `max_wait` is zero, it is *turned away* with `pool_timeout`; if not, it waits
-//!   behind those that wait already, and its timer is armed for the earlier of now + `timeout` and now + `max_wait`, if
-//!   it has one and it is before the call's end. A slot that is free goes to whoever has waited longest: that attempt is
-//!   *sent*. Without a pool an attempt is *sent* at once.
+//!   takes it and is *sent*. Otherwise, if `max_wait` is zero, it is *turned away* with `pool_timeout`; if not, it
+//!   waits behind those that wait already, and its timer is armed for the earlier of now + `timeout` and now +
+//!   `max_wait`, if it has one and it is before the call's end. A slot that is free goes to whoever has waited longest:
+//!   that attempt is *sent*. Without a pool an attempt is *sent* at once.
 //! - *An attempt is sent*: it *arrives* at its target when the network has taken its time (zero: a scheduled delay of
 //!   zero). If the network takes longer than `connect_timeout`, it is *lost*: it never arrives. The caller waits until
 //!   the earliest of: the call's end, the start of the attempt's clock + `timeout`, and for a lost attempt now +
@@ -52,12 +52,12 @@
 //!   *cancelled*. Otherwise the balancer picks a server, see below, and the faults that are active there are asked in
 //!   file order. `refuse` turns the attempt away: it is *answered* with `refused`. `fail` strikes with its probability:
 //!   after its delay (**Served**) the attempt is *answered* with its error. If none strikes, the server's limiter is
-//!   asked: if it does not let the attempt in, that is *answered* with `rate_limited`. If as many others are in progress
-//!   at the service as `max_in_flight`, it is *answered* with `overloaded`. Then, if a worker of the server is free, its
-//!   *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is *answered* with
-//!   `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
-//! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker of
-//!   the server, this one included. If the queue's drop rule says so (`expired`: the deadline is before now;
+//!   asked: if it does not let the attempt in, that is *answered* with `rate_limited`. If as many others are in
+//!   progress at the service as `max_in_flight`, it is *answered* with `overloaded`. Then, if a worker of the server is
+//!   free, its *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is
+//!   *answered* with `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
+//! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker
+//!   of the server, this one included. If the queue's drop rule says so (`expired`: the deadline is before now;
 //!   `deadline_aware`: the time until the deadline, zero if that is past, is less than the service time; CoDel: its
 //!   verdict about the time since the arrival), the attempt is *dropped*: it is *answered* with `overloaded` if its
 //!   caller still waits, and else nobody is told; the worker is free for the next. Otherwise it takes the worker, and
@@ -70,7 +70,8 @@
 //!   disarmed and the attempt has *ended*, with success or with an error. A success puts its deposit into the call's
 //!   budget.
 //! - **Timer** of an attempt: it is *given up* and has *ended* with `timeout`. **Timer** of a call's end: the attempt
-//!   under way is *given up* and has *ended* with `deadline`. An attempt that waits for a slot is *turned away* instead.
+//!   under way is *given up* and has *ended* with `deadline`. An attempt that waits for a slot is *turned away*
+//!   instead.
 //! - *An attempt is given up*: its slot is free. Its target learns of it as far as its `cancel` says: `queued`, if the
 //!   attempt waits in a queue, it is *cancelled*; `running`, if it has arrived and has not been answered, it is
 //!   *cancelled*; `ignore`, what it started goes on.
@@ -100,8 +101,8 @@
 //! - A step is over when all of its calls have begun and settled. A call that ends after its step is over, or after the
 //!   attempt was answered, changes nothing: nobody waits for it. But it does not know that: until then it goes on,
 //!   retries and fallback included. Only where the service's `cancel` is `running`, calls that nobody waits for are
-//!   *abandoned*: when a call of several copies has settled, and all of them have begun, its others, before the work goes
-//!   on; when the attempt has been answered, all that have not ended.
+//!   *abandoned*: when a call of several copies has settled, and all of them have begun, its others, before the work
+//!   goes on; when the attempt has been answered, all that have not ended.
 //! - An attempt that succeeds on degraded work marks the work that made the call, or the client's request, as degraded:
 //!   one that is still waited for, not a copy that comes after enough others.
 //!
@@ -115,8 +116,8 @@
 //!   the counter, at first 0, goes on to the server after the one picked. After the last comes the first.
 //! - `random`: one of the candidates in ascending order, by the draw `Server`.
 //! - `least_loaded`: the lowest of those with the least load.
-//! - `two_choices`: the one that `random` picks and one of the other candidates, by the draw `OtherServer`; of these the
-//!   one with less load, the first if they are equal. If there is no other, the first.
+//! - `two_choices`: the one that `random` picks and one of the other candidates, by the draw `OtherServer`; of these
+//!   the one with less load, the first if they are equal. If there is no other, the first.
 //! - `primary`: the lowest candidate.
 //! - `by_copy`: the number of the call's copy modulo the number of servers, or the one after it if that is to be
 //!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
