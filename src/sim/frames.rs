@@ -107,7 +107,7 @@ pub enum Phase {
     Lost,
     /// On its way to the service.
     Travelling,
-    /// Waiting for a worker.
+    /// Let in, and waiting for its turn.
     Queued,
     /// A fault will answer it after a delay.
     Failing,

@@ -52,9 +52,10 @@
 //!   *cancelled*. Otherwise the balancer picks a server, see below, and the faults that are active there are asked in
 //!   file order. `refuse` turns the attempt away: it is *answered* with `refused`. `fail` strikes with its probability:
 //!   after its delay (**Served**) the attempt is *answered* with its error. If none strikes, the server's limiter is
-//!   asked: if it does not let the attempt in, that is *answered* with `rate_limited`. If as many others are in
-//!   progress at the service as `max_in_flight`, it is *answered* with `overloaded`. Then, if a worker of the server is
-//!   free, its *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is
+//!   asked: if it does not let the attempt in, that is *answered* with `rate_limited`. If as many
+//!   others have got as far as the next sentence, and are in progress at the service, as `max_in_flight`, it is
+//!   *answered* with `overloaded`. (What a fault answers after a delay takes no place.) Then, if a worker of the server
+//!   is free, its *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is
 //!   *answered* with `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
 //! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker
 //!   of the server, this one included. If the queue's drop rule says so (`expired`: the deadline is before now;
@@ -96,8 +97,8 @@
 //!   *fails* when so many copies have failed that this can no longer happen. If it is `optional`, failing settles it
 //!   and marks the work as degraded.
 //! - When all calls of a step have settled, the next step begins. When a call fails that is not optional, the attempt
-//!   is
-//!   *answered* at once with the error of the copy that decided it; calls of the step that have not begun do not begin.
+//!   is *answered* at once with the error of the copy that decided it; calls of the step that have not begun do not
+//!   begin.
 //! - A step is over when all of its calls have begun and settled. A call that ends after its step is over, or after the
 //!   attempt was answered, changes nothing: nobody waits for it. But it does not know that: until then it goes on,
 //!   retries and fallback included. Only where the service's `cancel` is `running`, calls that nobody waits for are

@@ -32,8 +32,8 @@ pub(super) struct Station {
     pub(super) first: u32,
     /// The server, from 0, that is next in turn.
     pub(super) next: u32,
-    /// Attempts in progress.
-    in_progress: u32,
+    /// Attempts that were let in and are in progress.
+    let_in: u32,
 }
 
 /// The servers of all services, and what waits at them.
@@ -54,7 +54,7 @@ impl Servers {
         let mut list = Vec::new();
         let stations = (0..).map(ServiceId).zip(&plan.services).map(|(service, of)| {
             if of.capacity.is_unlimited() {
-                return Station { first: NONE, next: 0, in_progress: 0 };
+                return Station { first: NONE, next: 0, let_in: 0 };
             }
             let first = list.len() as u32;
             list.extend((0..of.capacity.instances).map(|_| Server {
@@ -66,7 +66,7 @@ impl Servers {
                 limiter: LimiterState::default(),
                 codel: CodelState::default(),
             }));
-            Station { first, next: 0, in_progress: 0 }
+            Station { first, next: 0, let_in: 0 }
         });
         Self {
             stations: stations.collect(),
@@ -128,23 +128,22 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if !capacity.limiter.admits(&mut at.limiter, self.now) {
             return self.refuse(work, ErrorKind::RateLimited);
         }
-        // It is one of those in progress itself.
-        if self.servers.stations[service.index()].in_progress > capacity.max_in_flight {
+        let station = &mut self.servers.stations[service.index()];
+        let has_room = at.busy < capacity.workers || at.queue.len() < capacity.queue.limit;
+        if station.let_in >= capacity.max_in_flight || !has_room {
             return self.refuse(work, ErrorKind::Overloaded);
         }
+        station.let_in += 1;
+        self.works[work].phase = Phase::Queued;
         if at.busy < capacity.workers {
             self.recorder.entered(service, self.now);
             self.take_turn(work);
             return;
         }
-        if at.queue.len() >= capacity.queue.limit {
-            return self.refuse(work, ErrorKind::Overloaded);
-        }
         if at.queue.is_empty() {
             at.queue_since = self.now;
         }
         self.servers.queues.push(&mut at.queue, work);
-        self.works[work].phase = Phase::Queued;
         self.recorder.entered(service, self.now);
         self.recorder.queued(service, self.now);
     }
@@ -224,18 +223,18 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// An attempt is no longer in progress at its server.
     #[inline]
     pub(super) fn leave_server(&mut self, work: u32) {
-        let WorkFrame { service, server, .. } = self.works[work];
+        let WorkFrame { service, server, phase, .. } = self.works[work];
         self.servers.list[server as usize].load -= 1;
-        self.servers.stations[service.index()].in_progress -= 1;
+        // What was turned away, or failed for a fault, was not let in.
+        let was_let_in = matches!(phase, Phase::Queued | Phase::Serving | Phase::Calling);
+        self.servers.stations[service.index()].let_in -= u32::from(was_let_in);
     }
 
     /// An attempt is in progress at this server of its service, counted from 0.
     #[inline]
     pub(super) fn enter_server(&mut self, work: u32, number: u32) {
         let frame = &mut self.works[work];
-        let station = &mut self.servers.stations[frame.service.index()];
-        frame.server = station.first + number;
-        station.in_progress += 1;
+        frame.server = self.servers.stations[frame.service.index()].first + number;
         self.servers.list[frame.server as usize].load += 1;
     }
 

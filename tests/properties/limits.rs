@@ -16,14 +16,22 @@ struct Taken<'a> {
     /// By service and server, the attempts that have a worker. Notes do not tell when a worker is free that is not
     /// held until the answer: those services are left out.
     workers: BTreeMap<(ServiceId, u32), Vec<u64>>,
+    /// By service, the attempts that were taken up and are in progress.
+    in_progress: BTreeMap<ServiceId, Vec<u64>>,
     /// By call, the attempts that have a slot.
     slots: BTreeMap<CallId, Vec<u64>>,
 }
 
-/// No server works on more than it has workers for; no call has more attempts under way than its callers have slots;
+/// No server works on more than it has workers for, no service on more than its `max_in_flight`; no call has more attempts under way than its callers have slots;
 /// and after a run that is drained nothing is taken and nobody waits.
 pub fn are_respected(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) -> Result<(), TestCaseError> {
-    let mut taken = Taken { plan, places: BTreeMap::new(), workers: BTreeMap::new(), slots: BTreeMap::new() };
+    let mut taken = Taken {
+        plan,
+        places: BTreeMap::new(),
+        workers: BTreeMap::new(),
+        in_progress: BTreeMap::new(),
+        slots: BTreeMap::new(),
+    };
     for &(_, note) in notes {
         taken.follow(note)?;
     }
@@ -57,6 +65,8 @@ impl Taken<'_> {
             Note::Answered { key, .. } | Note::Cancelled { key } => {
                 let workers = self.workers.entry(self.places[&key]).or_default();
                 workers.retain(|&other| other != key);
+                let in_progress = self.in_progress.entry(self.places[&key].0).or_default();
+                in_progress.retain(|&other| other != key);
             }
             Note::Sent { call, key, .. } => self.take_slot(call, key)?,
             Note::Answer { key, .. } | Note::TimedOut { key, .. } | Note::Abandoned { key, .. } => {
@@ -73,7 +83,10 @@ impl Taken<'_> {
 
     fn take_worker(&mut self, key: u64) -> Result<(), TestCaseError> {
         let (service, server) = self.places[&key];
-        let Capacity { workers: limit, holds_worker, .. } = self.plan.services[service.index()].capacity;
+        let Capacity { workers: limit, holds_worker, max_in_flight, .. } = self.plan.services[service.index()].capacity;
+        let in_progress = self.in_progress.entry(service).or_default();
+        in_progress.push(key);
+        prop_assert!(in_progress.len() as u64 <= u64::from(max_in_flight), "{} at {service:?}", in_progress.len());
         if holds_worker {
             let workers = self.workers.entry((service, server)).or_default();
             workers.push(key);

@@ -65,8 +65,9 @@ impl Interpreter<'_> {
         let Work { service, server, .. } = self.record.works[work];
         let capacity = &self.plan.services[service.index()].capacity;
         let now = self.now;
-        let in_progress = |other: &&Work| other.service == service && other.ended.is_none();
-        let others = self.record.works.iter().filter(in_progress).count() - 1;
+        let is_let_in = |other: &Work| other.is_queued() || other.began.is_some();
+        let is_in_progress = |other: &&Work| other.service == service && other.ended.is_none() && is_let_in(other);
+        let others = self.record.works.iter().filter(is_in_progress).count();
         let server = server.expect("it was sent to a server");
         if !capacity.limiter.admits(&mut self.server_of(work).limiter, now) {
             self.answer_with(work, WorkEnd::TurnedAway(ErrorKind::RateLimited));

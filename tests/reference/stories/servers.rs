@@ -31,6 +31,24 @@ fn only_so_many_are_in_flight() {
     assert_eq!(errors(two, &[0, 1, 9, 10]), [None, None, Some(ErrorKind::Overloaded), None]);
 }
 
+/// The first is answered by a fault, 10 ms late: it takes no place, so that two more find one and the fourth does not.
+#[test]
+fn what_a_fault_answers_late_takes_no_place() {
+    let mut plan = HandMade::new();
+    let db = plan.service("db", 10, &[]);
+    plan.limit(db, Capacity { max_in_flight: 2, ..Capacity::UNLIMITED });
+    plan.fault(db, 0, 1, failing(ErrorKind::Internal, 10));
+    for at_ms in [0, 1, 2, 3] {
+        plan.client("web", at_ms, Link::to(db));
+    }
+    let (_, outcome) = tell(&plan.0);
+    let failed: Vec<u64> = outcome.groups.iter().map(|group| group.failed()).collect();
+    assert_eq!(failed, [1, 0, 0, 1]);
+    assert_eq!(outcome.groups[3].failed_by[ErrorKind::Overloaded as usize], 1);
+    // All the same it is in flight.
+    assert_eq!(outcome.services[0].in_flight_max, 3);
+}
+
 /// One in each window of 10 ms, whoever comes first; and a bucket of two tokens, one of which has come back at 10 ms.
 #[test]
 fn only_so_many_are_let_in_over_time() {
