@@ -288,7 +288,7 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         let workers = t.workers.filter(|_| run.measured > Span::ZERO)?;
         Some(t.busy_ns as f64 / workers as f64 / run.measured.as_ns() as f64)
     };
-    "capacity_rps" PerSecond "what it can serve, by workers and mean service time, and by its limiter"
+    "capacity_rps" PerSecond "what it can serve by its limits; none if it keeps a place during calls of its own"
         = |t, _| t.capacity_rps;
     "queue_max" Count "most that waited at once" = |t, _| Some(t.queue_max as f64);
     "queued_ratio" Ratio "share of the arrivals that waited for a worker" = |t, _| ratio(t.queued, t.arrivals);

@@ -49,7 +49,7 @@ impl Reading {
         Self {
             groups: vec![RequestFlow::default(); plan.groups.len()],
             calls: vec![CallTally::default(); plan.calls.len()],
-            services: vec![ServiceTally::default(); plan.services.len()],
+            services: plan.services.iter().map(ServiceTally::of).collect(),
             all_calls: CallTally::default(),
         }
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::failure::{ERROR_KINDS, STOP_REASONS};
 use crate::metrics::{Latency, Timeline};
+use crate::plan::Service;
 use crate::time::{Instant, Span};
 
 /// What one replica did. Counts, exact times and histograms; every figure of a report is read from these.
@@ -298,7 +299,7 @@ pub struct ServiceTally {
     pub wasted_ns: u128,
     /// All workers; none without a limit.
     pub workers: Option<u64>,
-    /// What it can serve per second; none without a limit.
+    /// What it can serve per second, see [`Service::capacity_rps`].
     pub capacity_rps: Option<f64>,
     /// In progress at the end.
     pub in_progress: u64,
@@ -315,6 +316,12 @@ pub struct ServiceTally {
 }
 
 impl ServiceTally {
+    /// Nothing counted yet.
+    pub(super) fn of(service: &Service) -> Self {
+        let (workers, capacity_rps) = (service.capacity.all_workers(), service.capacity_rps());
+        Self { workers, capacity_rps, ..Self::default() }
+    }
+
     /// The counts and integrals that came after `start`. Peaks, maxima and the number in progress stay as they are.
     pub(super) fn since(&self, start: &Self) -> Self {
         Self {

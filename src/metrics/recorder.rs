@@ -84,13 +84,7 @@ struct ServiceRecord {
 
 impl ServiceRecord {
     fn new(service: &Service) -> Self {
-        let Service { service_time, capacity, .. } = service;
-        let workers = capacity.all_workers();
-        let mean_ns = service_time.mean_ns();
-        let by_workers = workers.filter(|_| mean_ns > 0.0).map(|workers| workers as f64 * 1e9 / mean_ns);
-        let by_limiter = capacity.limiter.per_second().map(|limit| limit * f64::from(capacity.instances));
-        let capacity_rps = by_workers.into_iter().chain(by_limiter).reduce(f64::min);
-        Self { tally: ServiceTally { workers, capacity_rps, ..ServiceTally::default() }, ..Self::default() }
+        Self { tally: ServiceTally::of(service), ..Self::default() }
     }
 }
 
@@ -349,13 +343,6 @@ impl<'p> Recorder<'p> {
         tally.succeeded += u64::from(succeeded);
         tally.sojourn_ns += u128::from(now.since(arrived).as_ns());
         in_flight.fall(now);
-    }
-
-    /// The service with the most in progress now, the first of several; none without a service.
-    pub fn fullest(&self) -> Option<ServiceId> {
-        let most = self.services.iter().map(|record| record.in_flight.value()).max()?;
-        let fullest = self.services.iter().position(|record| record.in_flight.value() == most);
-        fullest.map(|position| ServiceId(position as u32))
     }
 
     /// Closes every window and bucket that ends at or before `now`, and passes every mark up to it.

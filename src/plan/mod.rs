@@ -172,6 +172,30 @@ pub struct Service {
     pub capacity: Capacity,
 }
 
+impl Service {
+    /// How many arrivals per second it can serve in the long run: as many as it may work on at once, by its workers and
+    /// `max_in_flight`, each for its mean service time under `contention`; and no more than its limiter lets in. None
+    /// without a limit, or if a place is kept while the service waits for calls of its own: how many it can serve then
+    /// is up to those that it calls.
+    pub fn capacity_rps(&self) -> Option<f64> {
+        let Capacity { instances, workers, holds_worker, max_in_flight, limiter, contention, .. } = &self.capacity;
+        let keeps_worker = *holds_worker && *workers != Capacity::NO_LIMIT;
+        if !self.steps.is_empty() && (keeps_worker || *max_in_flight != Capacity::NO_LIMIT) {
+            return None;
+        }
+        let instances = f64::from(*instances);
+        let in_flight = Some(*max_in_flight).filter(|&limit| limit != Capacity::NO_LIMIT).map(f64::from);
+        let at_once = self.capacity.all_workers().map(|workers| workers as f64).into_iter().chain(in_flight);
+        let mean_ns = self.service_time.mean_ns();
+        let by_service = at_once.reduce(f64::min).filter(|_| mean_ns > 0.0).map(|at_once| {
+            let above_knee = (at_once / instances - f64::from(contention.knee)).max(0.0);
+            at_once * 1e9 / (mean_ns * (1.0 + contention.slope * above_knee))
+        });
+        let by_limiter = limiter.per_second().map(|limit| limit * instances);
+        by_service.into_iter().chain(by_limiter).reduce(f64::min)
+    }
+}
+
 /// Who makes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -324,5 +348,43 @@ impl Plan {
         self.steps[start as usize..end as usize]
             .iter()
             .map(|step| &self.step_calls[step.start as usize..step.end as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Limiter;
+
+    /// The capacity of a service of 12 ms, with so many steps of calls.
+    fn capacity_rps(steps: u32, capacity: Capacity) -> Option<f64> {
+        let capacity_rps =
+            Service { service_time: Dist::Constant(Span::from_ms(12)), steps: 0..steps, capacity }.capacity_rps();
+        // To a tenth per second.
+        capacity_rps.map(|rate| (rate * 10.0).round() / 10.0)
+    }
+
+    /// 16 workers at 12 ms are 1,333 per second; with all of them at work each takes 1.8 times as long; six in flight
+    /// are 500; a limiter lets less in.
+    #[test]
+    fn the_least_of_its_limits_is_the_capacity() {
+        let workers = Capacity { workers: 8, instances: 2, ..Capacity::UNLIMITED };
+        assert_eq!(capacity_rps(0, Capacity::UNLIMITED), None);
+        assert_eq!(capacity_rps(0, workers.clone()), Some(1333.3));
+        let contention = Contention { knee: 0, slope: 0.1 };
+        assert_eq!(capacity_rps(0, Capacity { contention, ..workers.clone() }), Some(740.7));
+        assert_eq!(capacity_rps(0, Capacity { max_in_flight: 6, ..workers.clone() }), Some(500.0));
+        let limiter = Limiter::FixedWindow { limit: 10, every: Span::from_ms(100) };
+        assert_eq!(capacity_rps(0, Capacity { limiter, ..workers }), Some(200.0));
+    }
+
+    /// Whoever keeps a place while others work for it can serve as many as they let it.
+    #[test]
+    fn a_place_that_is_kept_during_calls_has_no_capacity_of_its_own() {
+        let workers = Capacity { workers: 16, ..Capacity::UNLIMITED };
+        assert_eq!(capacity_rps(1, workers.clone()), None);
+        let gives_back = Capacity { holds_worker: false, ..workers };
+        assert_eq!(capacity_rps(1, gives_back.clone()), Some(1333.3));
+        assert_eq!(capacity_rps(1, Capacity { max_in_flight: 100, ..gives_back }), None);
     }
 }

@@ -75,7 +75,16 @@ fn call_tally(record: &Record, measured: &Range<Instant>, call: Option<CallId>) 
 }
 
 fn service_tally(plan: &Plan, record: &Record, measured: &Range<Instant>, service: ServiceId) -> ServiceTally {
-    if is_reached(record, measured) { service_in(measured, plan, record, service) } else { ServiceTally::default() }
+    if is_reached(record, measured) {
+        return service_in(measured, plan, record, service);
+    }
+    // Nothing was counted. What it can do does not depend on that.
+    let service = &plan.services[service.index()];
+    ServiceTally {
+        workers: service.capacity.all_workers(),
+        capacity_rps: service.capacity_rps(),
+        ..ServiceTally::default()
+    }
 }
 
 /// Whether the run goes on until the measuring begins. If not, not even a level is measured.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use stormsim::failure::StopReason;
 use stormsim::metrics::{CallTally, Latency, RequestTally, ServiceTally};
-use stormsim::plan::{CallId, Plan, Service, ServiceId};
+use stormsim::plan::{CallId, Plan, ServiceId};
 use stormsim::time::{Instant, Span};
 
 use super::record::{Attempt, AttemptEnd, Call, CallResult, Record, Request, RequestEnd, Work, WorkEnd};
@@ -215,7 +215,8 @@ fn work_in(window: &Range<Instant>, plan: &Plan, record: &Record, id: ServiceId)
         service_ns: spent().map(|spent| total_ns(spent.took)).sum(),
         wasted_ns: spent().filter(|spent| !spent.awaited).map(|spent| total_ns(spent.took)).sum(),
         workers: service.capacity.all_workers(),
-        capacity_rps: capacity_rps(service),
+        // A closed form over the plan, which has tests of its own.
+        capacity_rps: service.capacity_rps(),
         ..ServiceTally::default()
     }
 }
@@ -235,15 +236,6 @@ pub fn queue_waits(plan: &Plan, record: &Record, window: &Range<Instant>, servic
         begun.for_each(|work| waits.record(work.wait_until_begun()));
     }
     waits
-}
-
-/// What its workers manage, or its limiters let in, whichever is less.
-fn capacity_rps(service: &Service) -> Option<f64> {
-    let mean_ns = service.service_time.mean_ns();
-    let by_workers = service.capacity.all_workers().filter(|_| mean_ns > 0.0);
-    let by_workers = by_workers.map(|workers| workers as f64 * 1e9 / mean_ns);
-    let by_limiters = service.capacity.limiter.per_second().map(|one| one * f64::from(service.capacity.instances));
-    [by_workers, by_limiters].into_iter().flatten().reduce(f64::min)
 }
 
 fn total_ns(span: Span) -> u128 {
