@@ -66,7 +66,7 @@ never_zero! {
     InFlight(Whole<1, MANY>),
         "write `\"unlimited\"` for no limit; for a service that is down write a fault with `effect = \"refuse\"`";
     /// How many arrivals may wait at a server.
-    QueueLimit(Whole<1, QUEUE_MAX>), "for no queue at all set `max_in_flight` to the number of workers";
+    QueueLimit(Whole<1, QUEUE_MAX>), "for no queue at all: with one server that holds its workers, set `max_in_flight` to their number";
     /// How many attempts of a call may be under way.
     PoolSize(Whole<1, MANY>), "for attempts without limit write `pool = \"none\"`";
     /// How many arrivals a limiter lets in at once or in one window.

@@ -1,7 +1,7 @@
 //! What services can do at once: servers, workers, queues, limiters. Settings that mean nothing beside others are no
 //! errors, so that variants can switch things on and off.
 
-use crate::plan::{Balance, Cancel, Capacity, Contention, DropRule, GroupDraft, Order, Queue, ServiceDraft};
+use crate::plan::{Balance, CallDraft, Cancel, Capacity, Contention, DropRule, GroupDraft, Order, Queue, ServiceDraft};
 use crate::policy::{Codel, Limiter};
 use crate::scenario::counts::{Admitted, AdmittedRate, InFlight, Instances, QueueLimit, Workers};
 use crate::scenario::field::{Field, OrNone};
@@ -36,17 +36,21 @@ impl Resolver<'_> {
             let message = format!("the services have {servers} servers in all; the limit is {SERVERS_MAX}");
             self.refuse(place, message, "lower an `instances`; one server with more `workers` may do");
         }
-        let of_groups = groups.iter().map(|group| (group.clients, &group.calls));
-        let of_services = services.iter().map(|service| (service.capacity.instances, &service.calls));
-        let pools: u64 = of_groups
-            .chain(of_services)
-            .map(|(instances, calls)| {
-                u64::from(instances) * calls.iter().filter(|call| call.pool.is_some()).count() as u64
-            })
-            .sum();
-        if let (true, Some(place)) = (pools > POOLS_MAX, self.tables.clients.key()) {
-            let message = format!("there are {pools} pools in all, one for each caller; the limit is {POOLS_MAX}");
-            self.refuse(place, message, "lower a `count`, or give the pool to a service that the clients call");
+        let pools = |instances: u32, calls: &[CallDraft]| {
+            u64::from(instances) * calls.iter().filter(|call| call.pool.is_some()).count() as u64
+        };
+        let of_groups: u64 = groups.iter().map(|group| pools(group.clients, &group.calls)).sum();
+        let of_services: u64 = services.iter().map(|service| pools(service.capacity.instances, &service.calls)).sum();
+        let all = of_groups + of_services;
+        // The place is where most of them are.
+        let (key, hint) = if of_groups >= of_services {
+            (self.tables.clients.key(), "lower a `count`, or give the pool to a service that the clients call")
+        } else {
+            (self.tables.services.key(), "lower the `instances` of a service whose calls have pools")
+        };
+        if let (true, Some(place)) = (all > POOLS_MAX, key) {
+            let message = format!("there are {all} pools in all, one for each caller; the limit is {POOLS_MAX}");
+            self.refuse(place, message, hint);
         }
     }
 
