@@ -1,6 +1,7 @@
 //! Runs every replica of every variant, in parallel, and sums up.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -12,7 +13,7 @@ use crate::experiment::timeline_sum::TimelineSum;
 use crate::experiment::{FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Stat, Summary, ToolInfo, VariantSummary};
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
 use crate::metrics::{End, Limit, Outcome};
-use crate::plan::Plan;
+use crate::plan::{Fault, Plan, Windows};
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
 use crate::time::Instant;
@@ -201,10 +202,17 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
             .zip(&plan.faults)
             .map(|(name, fault)| FaultWindows {
                 name: name.clone(),
-                windows_s: fault.windows.iter().map(|window| windows_s((window.start, window.end))).collect(),
+                windows_s: shown(fault).map(|window| windows_s((window.start, window.end))).collect(),
             })
             .collect(),
     }
+}
+
+/// The windows of a fault that are the same in all replicas.
+fn shown(fault: &Fault) -> impl Iterator<Item = Range<Instant>> {
+    let is_drawn = matches!(fault.windows, Windows::Random { .. });
+    // Nobody can tell more of them apart in a chart.
+    fault.windows.of_replica(0).take(if is_drawn { 0 } else { 1_000 })
 }
 
 /// The figures of one thing from its values in each replica.

@@ -279,7 +279,15 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             (&self.plan.budgets[used.pool as usize].rule, self.budgets.balance(used, instance))
         });
         let budget_grants = budget.as_ref().is_none_or(|(rule, balance)| rule.grants(**balance));
-        match policy.decide(Attempted { attempt, error, remaining, budget_grants, previous_wait, key }) {
+        match policy.decide(Attempted {
+            attempt,
+            error,
+            remaining,
+            budget_grants,
+            retry_after: None,
+            previous_wait,
+            key,
+        }) {
             Verdict::Retry(wait) => {
                 if let Some((rule, balance)) = budget {
                     *balance = rule.after_retry(*balance);

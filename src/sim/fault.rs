@@ -2,10 +2,10 @@
 
 use crate::dist::{Purpose, draw, happens, mix};
 use crate::failure::ErrorKind;
-use crate::plan::{Effect, FaultId, ServiceId};
+use crate::plan::{Effect, Failure, FaultId, ServiceId, Target};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::Tap;
-use crate::time::Span;
+use crate::time::{Instant, Span};
 
 /// What the active faults of a service do to an attempt that arrives there.
 pub(super) enum Strike {
@@ -19,23 +19,36 @@ pub(super) enum Strike {
 
 impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     pub(super) fn schedule_faults(&mut self) {
-        for (id, fault) in (0..).zip(&self.plan.faults) {
-            for window in &fault.windows {
-                self.agenda.schedule_fault(window.start, Kind::FaultBegins.of(id));
-                self.agenda.schedule_fault(window.end, Kind::FaultEnds.of(id));
-            }
+        for (id, fault) in (0..).map(FaultId).zip(&self.plan.faults) {
+            self.windows.push(fault.windows.of_replica(mix(self.key, fault.key)));
+            self.window_ends.push(Instant::LIMIT);
+            self.schedule_window(id);
+        }
+    }
+
+    /// Schedules the beginning of the next window of a fault, if there is one.
+    fn schedule_window(&mut self, id: FaultId) {
+        if let Some(window) = self.windows[id.index()].next() {
+            self.window_ends[id.index()] = window.end;
+            self.agenda.schedule_fault(window.start, Kind::FaultBegins.of(id.0));
         }
     }
 
     /// A window of a fault begins or ends.
     pub(super) fn fault_transition(&mut self, begins: bool, id: FaultId) {
         for target in &self.plan.faults[id.index()].targets {
+            let Target::Service(target) = target else { continue };
             let active = &mut self.active_faults[target.index()];
             if begins {
                 active.insert(active.partition_point(|&other| other < id), id);
             } else {
                 active.retain(|&other| other != id);
             }
+        }
+        if begins {
+            self.agenda.schedule_fault(self.window_ends[id.index()], Kind::FaultEnds.of(id.0));
+        } else {
+            self.schedule_window(id);
         }
     }
 
@@ -46,7 +59,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             let fault = &self.plan.faults[id.index()];
             match &fault.effect {
                 Effect::Refuse => return Strike::Refused,
-                Effect::Fail { probability, error, delay } => {
+                Effect::Fail(Failure { probability, error, delay, .. }) => {
                     let own_key = mix(key, fault.key);
                     // What is certain needs no draw.
                     if *probability == u64::MAX || happens(draw(own_key, Purpose::Fault), *probability) {
@@ -54,6 +67,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                         return Strike::Fails { error: *error, delay };
                     }
                 }
+                _ => {}
             }
         }
         Strike::None

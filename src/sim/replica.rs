@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::dist::replica_key;
 use crate::failure::ErrorKind;
 use crate::metrics::{End, Limit, Outcome, Recorder, RunEnd};
-use crate::plan::{Arrivals, Balance, DeadlineRule, FaultId, GroupId, Plan, Service};
+use crate::plan::{Arrivals, Balance, DeadlineRule, FaultId, GroupId, Plan, Service, WindowsOfReplica};
 use crate::sim::agenda::{Agenda, Event, Sequence};
 use crate::sim::arrivals::Source;
 use crate::sim::budget::Budgets;
@@ -111,6 +111,10 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     /// Arrivals that are scheduled and will happen.
     pub(super) arrivals_pending: u64,
     pub(super) budgets: Budgets,
+    /// By fault: the windows to come.
+    pub(super) windows: Vec<WindowsOfReplica<'p>>,
+    /// By fault: when the current window ends, or the next one.
+    pub(super) window_ends: Vec<Instant>,
     /// By service: the faults that are active there, in file order.
     pub(super) active_faults: Vec<Vec<FaultId>>,
     pub(super) servers: Servers,
@@ -164,6 +168,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             first_clients: first_clients.collect(),
             arrivals_pending: 0,
             budgets: Budgets::new(plan),
+            windows: Vec::new(),
+            window_ends: Vec::new(),
             active_faults: vec![Vec::new(); plan.services.len()],
             servers: Servers::new(plan),
             pools,

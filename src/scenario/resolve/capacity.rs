@@ -28,6 +28,7 @@ impl Resolver<'_> {
     pub(super) fn capacity(&mut self, path: &str, table: &ServiceTable) -> Capacity {
         let none = Capacity::UNLIMITED;
         Capacity {
+            retry_after: None,
             instances: table.instances.get().map_or(none.instances, |&Instances(count)| narrow(count)),
             balance: table.balance.get().map_or(none.balance, balance),
             workers: limit(table.workers.get().and_then(|limit| limit.value()).map(|&Workers(count)| count)),

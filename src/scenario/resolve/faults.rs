@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::dist::{Dist, probability};
 use crate::failure::ErrorKind;
-use crate::plan::{Effect, FaultDraft, ServiceId};
+use crate::plan::{Capacity, Effect, Failure, FaultDraft, ServiceId, TargetDraft, Windows};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::resolve::{Resolver, instant};
@@ -28,7 +28,9 @@ impl Resolver<'_> {
                 Some(EffectChoice::Fail(fail)) => self.fail(name, &fail.value),
                 Some(EffectChoice::Refuse) | None => Effect::Refuse,
             };
-            faults.push(FaultDraft { name: name.to_owned(), targets, window, effect });
+            let targets = targets.into_iter().map(TargetDraft::Service).collect();
+            let (first_instances, windows) = (Capacity::NO_LIMIT, Windows::Once(window));
+            faults.push(FaultDraft { name: name.to_owned(), targets, first_instances, windows, effect });
         }
         faults
     }
@@ -99,6 +101,14 @@ impl Resolver<'_> {
             None => Dist::ZERO,
         };
         let error = table.error.get().copied().unwrap_or(ErrorKind::Unavailable);
-        Effect::Fail { probability: probability(share), error, delay }
+        Effect::Fail(Failure {
+            probability: probability(share),
+            error,
+            delay,
+            works: false,
+            correlation: 0,
+            epoch: Span::from_s(1),
+            retry_after: None,
+        })
     }
 }

@@ -20,7 +20,7 @@ pub use expectations::{Judged, expectations};
 use std::path::Path;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, Draft, GroupDraft, PolicyDraft, ServiceDraft};
+use crate::plan::{Arrivals, Draft, GroupDraft, PolicyDraft, Recovery, ServiceDraft};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::overrides::Created;
@@ -54,6 +54,7 @@ pub fn resolve(tables: &ScenarioTable, created: &[Created], folder: &Path, error
         horizon: resolver.limit(&tables.horizon, "`horizon`").map(|span| Instant::ZERO + span),
         warmup: resolver.warmup(),
         bucket: resolver.bucket(),
+        recovery: Recovery::DEFAULT,
         groups: resolver.groups(&policies),
         services: resolver.services(&policies),
         faults: resolver.faults(),

@@ -2,7 +2,7 @@
 
 use crate::failure::ErrorSet;
 use crate::plan::PolicyDraft;
-use crate::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule};
+use crate::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::resolve::Resolver;
 use crate::scenario::source::Place;
@@ -23,7 +23,13 @@ impl Resolver<'_> {
     /// The policy of calls without one, then those of the file.
     pub(super) fn policies(&mut self) -> Vec<PolicyDraft> {
         let schedule = Schedule::new(Backoff::None, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None);
-        let none = RetryPolicy { max_attempts: 1, schedule, retry_on: ErrorSet::RETRYABLE, min_attempt: Span::ZERO };
+        let none = RetryPolicy {
+            max_attempts: 1,
+            schedule,
+            retry_on: ErrorSet::RETRYABLE,
+            min_attempt: Span::ZERO,
+            server_delay: ServerDelay::IGNORE,
+        };
         let mut policies = vec![PolicyDraft { policy: none.clone(), budget: None }];
         for (name, field) in self.tables.retries.entries() {
             if self.is_stray("retries", name) {
@@ -46,6 +52,7 @@ impl Resolver<'_> {
                     .get()
                     .map_or(ErrorSet::RETRYABLE, |kinds| kinds.iter().map(|kind| kind.value).collect()),
                 min_attempt: table.min_attempt.get().map_or(Span::ZERO, |&Duration(span)| span),
+                server_delay: ServerDelay::IGNORE,
             };
             policies.push(PolicyDraft { policy, budget: self.budget(name, table) });
         }
