@@ -12,7 +12,7 @@ const BACKOFF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/backoff.to
 
 /// The files of a run, in the order in which they are listed.
 const DATA: [&str; 4] = ["summary.json", "summary.csv", "replicas.csv", "timeline.csv"];
-const CHARTS: [&str; 4] = ["timeline.png", "amplification.png", "latency.png", "peaks.png"];
+const CHARTS: [&str; 5] = ["timeline.png", "load.png", "amplification.png", "latency.png", "peaks.png"];
 
 fn scratch() -> TempDir {
     tempfile::tempdir().expect("there is room for a temporary folder")
@@ -72,7 +72,7 @@ fn a_run_writes_its_files_where_it_says() {
     let text = stdout(&output);
     let end = format!(
         "written to output/three-tier: summary.json, summary.csv, replicas.csv, timeline.csv, timeline.png,\n  \
-         amplification.png, latency.png, peaks.png\n\
+         load.png, amplification.png, latency.png, peaks.png\n\
          again with: stormsim run {THREE_TIER} --seed 42 --replicas 20\n"
     );
     assert!(text.ends_with(&end), "{text}");

@@ -187,7 +187,7 @@ fn mistakes_of_flags() {
         "services.db.max_in_flight=0",
         "services.db.queue.limit=0",
         "services.db.limiter.token_bucket.rate=0",
-        "services.db.contention={ knee = 5 }",
+        "services.db.contention={ slope = -1 }",
         "services.db.balance.random=1",
         "clients.web.calls.db.pool={ max_wait = \"soon\" }",
     ]));

@@ -217,7 +217,7 @@ fn metrics_of_other_scopes_and_of_later_versions() {
 metric = "arrivals"
 between = [5, 4]
 [[expect]]
-metric = "utilisation"
+metric = "duplicate_effects"
 service = "gateway"
 at_most = 1
 [[expect]]

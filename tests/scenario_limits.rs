@@ -69,3 +69,22 @@ fn a_scenario_may_have_sixteen_mebibytes() {
     assert!(load(16 << 20).is_ok());
     assert!(load((16 << 20) + 1).is_err());
 }
+
+/// Each within its own limit, and all together more than memory holds: one more than that is refused, and what is just
+/// allowed is not. (Nothing is simulated.)
+#[test]
+fn servers_and_pools_are_counted_all_together() {
+    let services = |count| lines(count, |n| format!("[services.s{n}]\ninstances = 10000\n"));
+    let pools = |count| format!("clients.web.count = {count}\nclients.web.calls.db.pool = {{ size = 1 }}\n");
+    let text = |pools: &str, services: &str| {
+        format!(
+            "version = 1\nname = \"shop\"\n{pools}clients.web.calls.db.to = \"db\"\n\
+                 clients.web.arrivals = {{ burst = {{}} }}\n[services.db]\n{services}"
+        )
+    };
+    let many = text(&pools((1 << 24) + 1), &services(100));
+    assert_snapshot!(errors(&many));
+    let parse = |text: &str| Scenario::parse("shop.toml", text, Path::new(""), &Overrides::default());
+    // `db` has one server, so that 99 times 10,000 is the most that 10,000 each leave room for.
+    assert!(parse(&text(&pools(1 << 24), &services(99))).is_ok());
+}

@@ -11,5 +11,6 @@ pub use expectation::{Condition, Expectation, Scope, Statistic, Tolerance, Verdi
 pub use runner::{CutShort, Experiment};
 pub use statistics::Stat;
 pub use summary::{
-    BucketMeans, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Series, Summary, ToolInfo, VariantSummary,
+    BucketMeans, FaultWindows, LoadMeans, MetricTable, ReplicaRow, ScenarioInfo, Series, ServiceLimits, Summary,
+    ToolInfo, VariantSummary,
 };

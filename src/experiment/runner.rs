@@ -10,10 +10,12 @@ use rayon::prelude::*;
 
 use crate::experiment::judge::Judge;
 use crate::experiment::timeline_sum::TimelineSum;
-use crate::experiment::{FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Stat, Summary, ToolInfo, VariantSummary};
+use crate::experiment::{
+    FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, ServiceLimits, Stat, Summary, ToolInfo, VariantSummary,
+};
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
 use crate::metrics::{End, Limit, Outcome};
-use crate::plan::{Fault, Plan, Windows};
+use crate::plan::{Fault, Plan, ServiceId, Windows};
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
 use crate::time::Instant;
@@ -184,6 +186,8 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
     let windows_s = |(from, until): (Instant, Instant)| {
         (from.as_s(), if until == Instant::LIMIT { f64::INFINITY } else { until.as_s() })
     };
+    let replicas = digests.len().max(1) as u32;
+    let services = labels.services.iter().zip((0..).map(ServiceId));
     VariantSummary {
         name: name.to_owned(),
         metrics: table(ScopeKind::Scenario, digests.iter().map(|digest| &digest.readings.scenario)),
@@ -195,7 +199,10 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
             .iter()
             .map(|digest| ReplicaRow { replica: digest.replica, values: digest.readings.scenario.clone() })
             .collect(),
-        timeline: timeline.means(plan, digests.len().max(1) as u32),
+        load: timeline.load(plan, replicas),
+        timeline: timeline.means(plan, replicas),
+        warmup_s: plan.warmup.as_s(),
+        limits: services.map(|(name, id)| (name.clone(), ServiceLimits::of(plan, id))).collect(),
         fault_windows: labels
             .faults
             .iter()

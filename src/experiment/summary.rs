@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::experiment::{CutShort, Stat, Verdict};
 use crate::metrics::catalogue::{ScopeKind, Values};
+use crate::plan::{Capacity, Origin, Plan, ServiceId};
 
 /// Figures by metric name, in the order of the catalogue.
 pub type MetricTable = IndexMap<&'static str, Stat>;
@@ -79,9 +80,24 @@ pub struct VariantSummary {
     /// When faults were active, for charts.
     #[serde(skip)]
     pub fault_windows: Vec<FaultWindows>,
+    /// Until when nothing is measured, in seconds, for charts.
+    #[serde(skip)]
+    pub warmup_s: f64,
+    /// What the clients asked for and got, for charts.
+    #[serde(skip)]
+    pub load: Vec<LoadMeans>,
+    /// By service what it can do at once, for charts.
+    #[serde(skip)]
+    pub limits: IndexMap<String, ServiceLimits>,
 }
 
 impl VariantSummary {
+    /// The buckets of one thing's timeline; none if it has no timeline.
+    pub fn series(&self, kind: ScopeKind, name: &str) -> &[BucketMeans] {
+        let series = self.timeline.iter().find(|series| series.kind == kind && series.name == name);
+        series.map_or(&[], |series| &series.buckets)
+    }
+
     /// All tables with their scope and name, in the order in which reports list them.
     pub fn tables(&self) -> impl Iterator<Item = (ScopeKind, &str, &MetricTable)> {
         fn named(
@@ -114,6 +130,55 @@ pub struct FaultWindows {
     pub name: String,
     /// `[from, until)` in seconds; an open end is infinite.
     pub windows_s: Vec<(f64, f64)>,
+}
+
+/// What a service can do at once, on all of its servers together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceLimits {
+    /// Its workers; none without a limit.
+    pub workers: Option<u64>,
+    /// The most in progress at once: `max_in_flight`, or what its workers and queues take, whichever is less; none
+    /// without a limit. Errors that a fault delays are in progress beside it.
+    pub in_flight: Option<u64>,
+    /// Whether clients call it themselves.
+    pub called_by_clients: bool,
+}
+
+impl ServiceLimits {
+    /// Of a service of a plan.
+    pub(super) fn of(plan: &Plan, service: ServiceId) -> Self {
+        let model = &plan.services[service.index()];
+        let capacity = &model.capacity;
+        // What has given its worker back and waits for its own calls is neither at a worker nor in a queue.
+        let places_hold_all = capacity.holds_worker || model.steps.is_empty();
+        let queues = (capacity.queue.limit != Capacity::NO_LIMIT)
+            .then(|| u64::from(capacity.queue.limit) * u64::from(capacity.instances));
+        let workers = capacity.all_workers();
+        let places = workers.zip(queues).filter(|_| places_hold_all).map(|(workers, queues)| workers + queues);
+        let stated = (capacity.max_in_flight != Capacity::NO_LIMIT).then_some(u64::from(capacity.max_in_flight));
+        Self {
+            workers,
+            in_flight: places.into_iter().chain(stated).min(),
+            called_by_clients: plan
+                .calls
+                .iter()
+                .any(|call| call.target == service && matches!(call.origin, Origin::Group(_))),
+        }
+    }
+}
+
+/// What the clients of all groups asked for and got in one bucket, means over the replicas, per second. Buckets in
+/// which that is nothing are left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LoadMeans {
+    /// Its position: it starts at `index` times the bucket width.
+    pub index: u64,
+    /// Attempts of the clients' own calls.
+    pub attempts_rps: f64,
+    /// Those of them that were the first of their call.
+    pub first_attempts_rps: f64,
+    /// Requests that ended well.
+    pub succeeded_rps: f64,
 }
 
 /// A series of the timeline, as means over the replicas. Buckets in which nothing happened in any replica are left out.
@@ -152,4 +217,38 @@ pub struct BucketMeans {
     pub retries_max: u64,
     /// Number of workers taken (services), time-weighted.
     pub busy: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::scenario::{Overrides, Scenario};
+
+    /// Of 2 servers with 8 workers each and a queue of 50: 116 places, unless an arrival can be in neither.
+    #[test]
+    fn a_ceiling_is_the_lower_of_what_is_stated_and_what_there_is_room_for() {
+        let limits_of = |settings: &str| {
+            let text = format!(
+                r#"
+                version = 1
+                name = "limits"
+                clients.web = {{ arrivals = {{ burst = {{ at = "0s" }} }}, calls.api = {{}} }}
+                services.api = {{ instances = 2, calls.db = {{}} {settings} }}
+                services.db = {{}}
+                "#
+            );
+            let scenario = Scenario::parse("limits", &text, Path::new(""), &Overrides::default()).unwrap();
+            [0, 1].map(|id| ServiceLimits::of(&scenario.variants()[0].1, ServiceId(id)))
+        };
+        let api = |workers, in_flight| ServiceLimits { workers, in_flight, called_by_clients: true };
+        let places = ", workers = 8, queue.limit = 50";
+        assert_eq!(limits_of(""), [api(None, None), ServiceLimits::default()]);
+        assert_eq!(limits_of(", workers = 8")[0], api(Some(16), None));
+        assert_eq!(limits_of(places)[0], api(Some(16), Some(116)));
+        assert_eq!(limits_of(&format!("{places}, max_in_flight = 90"))[0], api(Some(16), Some(90)));
+        assert_eq!(limits_of(&format!("{places}, max_in_flight = 300"))[0], api(Some(16), Some(116)));
+        assert_eq!(limits_of(&format!("{places}, holds_worker = false"))[0], api(Some(16), None));
+    }
 }

@@ -1,6 +1,6 @@
 //! Timelines of many replicas added up. Only integers are added, so that the order does not matter.
 
-use crate::experiment::{BucketMeans, Series};
+use crate::experiment::{BucketMeans, LoadMeans, Series};
 use crate::metrics::catalogue::ScopeKind;
 use crate::metrics::{Bucket, Timeline};
 use crate::plan::Plan;
@@ -40,6 +40,22 @@ impl TimelineSum {
         }
     }
 
+    /// The load by all groups of clients together, in the mean over `replicas` replicas.
+    pub(super) fn load(&self, plan: &Plan, replicas: u32) -> Vec<LoadMeans> {
+        let mut all = SumSeries::new();
+        for group in &self.series[1..=plan.groups.len()] {
+            merge(&mut all, group.iter().map(|bucket| &bucket.sum));
+        }
+        let per_second = 1.0 / (f64::from(replicas) * self.bucket.as_s());
+        let mean = |bucket: &SumBucket| LoadMeans {
+            index: bucket.sum.index,
+            attempts_rps: bucket.sum.attempts as f64 * per_second,
+            first_attempts_rps: (bucket.sum.attempts - bucket.sum.retries) as f64 * per_second,
+            succeeded_rps: bucket.sum.succeeded as f64 * per_second,
+        };
+        all.iter().filter(|bucket| bucket.sum.attempts + bucket.sum.succeeded > 0).map(mean).collect()
+    }
+
     /// The means over `replicas` replicas.
     pub(super) fn means(self, plan: &Plan, replicas: u32) -> Vec<Series> {
         let labels = &plan.labels;
@@ -70,7 +86,7 @@ impl TimelineSum {
 }
 
 /// Adds a series to a sum; both ascend by index.
-fn merge(sums: &mut SumSeries, series: &[Bucket]) {
+fn merge<'a>(sums: &mut SumSeries, series: impl IntoIterator<Item = &'a Bucket>) {
     let mut at = 0;
     let mut missing = Vec::new();
     for bucket in series {
@@ -109,10 +125,48 @@ impl SumBucket {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+    use crate::scenario::{Overrides, Scenario};
 
     fn series(counts: &[(u64, u64)]) -> Vec<Bucket> {
         counts.iter().map(|&(index, attempts)| Bucket { index, attempts, ..Bucket::default() }).collect()
+    }
+
+    /// Two replicas of a plan whose two groups have one bucket in common: by hand, per second of buckets of 100 ms.
+    #[test]
+    fn load_adds_up_the_groups_and_is_a_rate() {
+        let text = r#"
+            version = 1
+            name = "two-groups"
+            clients.web = { arrivals = { burst = { at = "0s" } }, calls.api = {} }
+            clients.batch = { arrivals = { burst = { at = "0s" } }, calls.api = {} }
+            services.api = {}
+        "#;
+        let scenario = Scenario::parse("two-groups", text, Path::new(""), &Overrides::default()).unwrap();
+        let plan = &scenario.variants()[0].1;
+        let mut sum = TimelineSum::new(plan);
+        let bucket =
+            |index, attempts, retries, succeeded| Bucket { index, attempts, retries, succeeded, ..Bucket::default() };
+        for groups in [[vec![bucket(2, 5, 1, 3)], vec![bucket(2, 1, 0, 1)]], [vec![bucket(4, 2, 2, 0)], Vec::new()]] {
+            let idle = Bucket { index: 9, in_flight_ns: 1, ..Bucket::default() };
+            let groups = groups.map(|group| group.into_iter().chain([idle]).collect()).into();
+            sum.add(&Timeline {
+                bucket: plan.bucket,
+                scenario: Vec::new(),
+                groups,
+                calls: Vec::new(),
+                services: Vec::new(),
+            });
+        }
+        let of = |index, attempts_rps, first_attempts_rps, succeeded_rps| LoadMeans {
+            index,
+            attempts_rps,
+            first_attempts_rps,
+            succeeded_rps,
+        };
+        assert_eq!(sum.load(plan, 2), [of(2, 30.0, 25.0, 20.0), of(4, 10.0, 0.0, 0.0)]);
     }
 
     #[test]

@@ -76,6 +76,8 @@ struct ServiceRecord {
     in_flight: Level,
     /// Those that wait for a worker.
     queue: Level,
+    /// Whether it has limits: otherwise nobody asks for its workers.
+    is_limited: bool,
     /// Workers taken.
     busy: Level,
     /// How long those that began after the warm-up had waited. Beside the tally, which is copied at marks.
@@ -90,7 +92,11 @@ impl ServiceRecord {
         let by_workers = workers.filter(|_| mean_ns > 0.0).map(|workers| workers as f64 * 1e9 / mean_ns);
         let by_limiter = capacity.limiter.per_second().map(|limit| limit * f64::from(capacity.instances));
         let capacity_rps = by_workers.into_iter().chain(by_limiter).reduce(f64::min);
-        Self { tally: ServiceTally { workers, capacity_rps, ..ServiceTally::default() }, ..Self::default() }
+        Self {
+            tally: ServiceTally { workers, capacity_rps, ..ServiceTally::default() },
+            is_limited: !capacity.is_unlimited(),
+            ..Self::default()
+        }
     }
 }
 
@@ -301,7 +307,10 @@ impl<'p> Recorder<'p> {
     /// A worker has taken up an attempt that arrived at `arrived`.
     #[inline]
     pub fn begun(&mut self, service: ServiceId, arrived: Instant, now: Instant) {
-        let ServiceRecord { tally, busy, queue_waits, .. } = &mut self.services[service.index()];
+        let ServiceRecord { tally, busy, queue_waits, is_limited, .. } = &mut self.services[service.index()];
+        if !*is_limited {
+            return;
+        }
         let waited = now.since(arrived);
         tally.begun += 1;
         tally.queue_wait_ns += u128::from(waited.as_ns());
@@ -314,7 +323,10 @@ impl<'p> Recorder<'p> {
     /// A worker is free again.
     #[inline]
     pub fn worker_freed(&mut self, service: ServiceId, now: Instant) {
-        self.services[service.index()].busy.fall(now);
+        let record = &mut self.services[service.index()];
+        if record.is_limited {
+            record.busy.fall(now);
+        }
     }
 
     /// Service went on for `took`; `awaited` says whether a client still waits for it.

@@ -9,6 +9,7 @@ mod compile;
 mod draft;
 mod fault;
 mod profile;
+mod surge;
 
 pub use capacity::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
 pub use compile::compile;
@@ -18,11 +19,11 @@ pub use draft::{
 };
 pub use fault::{Direction, Effect, Failure, Fault, Target, Windows, WindowsOfReplica, workers_left};
 pub use profile::{Piece, Profile};
+pub use surge::Surge;
 
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::failure::ErrorKind;
 use crate::policy::{RetryPolicy, TokenBucket};
 use crate::time::{Instant, Span};
 
@@ -303,6 +304,15 @@ impl Plan {
         self.services.iter().all(|service| service.capacity.is_unlimited())
             && self.calls.iter().all(|call| call.pool.is_none())
             && self.faults.iter().all(Fault::only_turns_away)
+    }
+
+    /// Whether any answer may say when it is worth trying again.
+    pub fn says_retry_after(&self) -> bool {
+        self.services.iter().any(|service| service.capacity.retry_after.is_some())
+            || self
+                .faults
+                .iter()
+                .any(|fault| matches!(&fault.effect, Effect::Fail(failure) if failure.retry_after.is_some()))
     }
 
     /// Whether the state of each server of a service is kept: something is limited there, or done to it.

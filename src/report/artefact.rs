@@ -10,6 +10,8 @@ pub struct Artefact {
     pub name: &'static str,
     /// What is in it.
     pub kind: ArtefactKind,
+    /// Whether a run leaves it: not a chart about what the scenario does not have.
+    pub applies: fn(&Summary) -> bool,
     /// Makes all of its bytes.
     pub render: fn(&Summary) -> Vec<u8>,
 }
@@ -23,14 +25,29 @@ pub enum ArtefactKind {
     Chart,
 }
 
-/// Every file of a run, in the order in which they are written and listed.
-pub static ARTEFACTS: [Artefact; 8] = [
-    Artefact { name: "summary.json", kind: ArtefactKind::Data, render: json::summary },
-    Artefact { name: "summary.csv", kind: ArtefactKind::Data, render: csv::summary },
-    Artefact { name: "replicas.csv", kind: ArtefactKind::Data, render: csv::replicas },
-    Artefact { name: "timeline.csv", kind: ArtefactKind::Data, render: csv::timeline },
-    Artefact { name: "timeline.png", kind: ArtefactKind::Chart, render: chart::timeline },
-    Artefact { name: "amplification.png", kind: ArtefactKind::Chart, render: chart::amplification },
-    Artefact { name: "latency.png", kind: ArtefactKind::Chart, render: chart::latency },
-    Artefact { name: "peaks.png", kind: ArtefactKind::Chart, render: chart::peaks },
+/// Every file that a run may leave, in the order in which they are written and listed.
+pub static ARTEFACTS: [Artefact; 11] = [
+    data("summary.json", json::summary),
+    data("summary.csv", csv::summary),
+    data("replicas.csv", csv::replicas),
+    data("timeline.csv", csv::timeline),
+    chart("timeline.png", always, chart::timeline),
+    chart("load.png", always, chart::load),
+    chart("amplification.png", always, chart::amplification),
+    chart("latency.png", always, chart::latency),
+    chart("peaks.png", always, chart::peaks),
+    chart("queues.png", chart::has_queues, chart::queues),
+    chart("in_flight.png", chart::has_limits, chart::in_flight),
 ];
+
+const fn data(name: &'static str, render: fn(&Summary) -> Vec<u8>) -> Artefact {
+    Artefact { name, kind: ArtefactKind::Data, applies: always, render }
+}
+
+const fn chart(name: &'static str, applies: fn(&Summary) -> bool, render: fn(&Summary) -> Vec<u8>) -> Artefact {
+    Artefact { name, kind: ArtefactKind::Chart, applies, render }
+}
+
+fn always(_: &Summary) -> bool {
+    true
+}

@@ -77,6 +77,7 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
         "queued",
         "attempts_max",
         "retries_max",
+        "busy",
     ]);
     for variant in &summary.variants {
         for series in &variant.timeline {
@@ -93,7 +94,7 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
                 ];
                 let labels = [variant.name.clone(), start, series.kind.name().to_owned(), series.name.clone()];
                 let maxima = [bucket.attempts_max, bucket.retries_max].map(|n| n.to_string());
-                table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima));
+                table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima).chain([shortest(bucket.busy)]));
             }
         }
     }

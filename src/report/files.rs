@@ -89,7 +89,7 @@ impl Output {
         }
     }
 
-    /// Writes the files of a run and returns their paths in order. All are written whole under temporary names first
+    /// Writes the files of a run and returns their paths in order: those that apply to it. All are written whole under temporary names first
     /// and renamed then, so that a full disk leaves the results of an earlier run as they were. Charts that are left
     /// out are removed at last: those of an earlier run would show other figures than the files beside them.
     ///
@@ -97,7 +97,9 @@ impl Output {
     ///
     /// When a file cannot be written or renamed, or an old chart cannot be removed. Temporary files are removed.
     pub fn write(&self, summary: &Summary, charts: Charts) -> Result<Vec<PathBuf>, OutputError> {
-        let wanted = |artefact: &&Artefact| artefact.kind == ArtefactKind::Data || charts == Charts::Draw;
+        let wanted = |artefact: &&Artefact| {
+            (artefact.kind == ArtefactKind::Data || charts == Charts::Draw) && (artefact.applies)(summary)
+        };
         let (wanted, left_out): (Vec<&Artefact>, Vec<_>) = ARTEFACTS.iter().partition(wanted);
         let mut written = Vec::new();
         for artefact in wanted {

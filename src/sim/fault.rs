@@ -3,7 +3,7 @@
 use crate::dist::{Purpose, draw, happens, mix};
 use crate::failure::ErrorKind;
 use crate::plan::{CallId, Direction, Effect, Failure, Fault, FaultId, ServiceId, Target};
-use crate::sim::frames::{CallFrame, NONE, Phase, WorkFrame};
+use crate::sim::frames::{NONE, Phase, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::Tap;
 use crate::time::{Instant, Span};
@@ -136,11 +136,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 _ => {}
             }
         }
-        if delay > self.plan.calls[call.index()].connect_timeout.after {
-            Way::FindsNobody
-        } else {
-            Way::Arrives(delay)
-        }
+        if delay > self.plan.calls[call.index()].connect_timeout.after { Way::FindsNobody } else { Way::Arrives(delay) }
     }
 
     /// Whether the answer to an attempt is lost.

@@ -57,7 +57,8 @@
 //!   *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is *answered* with
 //!   `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
 //! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker of
-//!   the server, this one included; then each `slow` that is active there, in file order, multiplies it and adds to it. If the queue's drop rule says so (`expired`: the deadline is before now;
+//!   the server, this one included; then each `slow` that is active there, in file order, multiplies it and adds to it
+//!   (if it adds anything but a constant zero, a service time of zero is an event, too). If the queue's drop rule says so (`expired`: the deadline is before now;
 //!   `deadline_aware`: the time until the deadline, zero if that is past, is less than the service time; CoDel: its
 //!   verdict about the time since the arrival), the attempt is *dropped*: it is *answered* with `overloaded` if its
 //!   caller still waits, and else nobody is told; the worker is free for the next. Otherwise it takes the worker, and
@@ -115,7 +116,7 @@
 //!   file order. Workers who are too many finish what they do. When there are more again, those that do nothing are free.
 //! - `load`: while it is active, requests of the group come `factor` times as fast. Request n of `constant` arrivals, or the
 //!   point p of the Poisson process, comes when the integral of the rate times the factors (of all that are active) has
-//!   reached it.
+//!   reached it: see [`Surge`](crate::plan::Surge).
 //!
 //! ## The calls of a service
 //!
@@ -146,7 +147,7 @@
 //! - `random`: one of the candidates in ascending order, by the draw `Server`.
 //! - `least_loaded`: the lowest of those with the least load.
 //! - `two_choices`: the one that `random` picks and one of the other candidates, by the draw `OtherServer`; of these the
-//!   one with less load, the first if they are equal.
+//!   one with less load, the first if they are equal. If there is no other, the first.
 //! - `primary`: the lowest candidate.
 //! - `by_copy`: the number of the call's copy modulo the number of servers, or the one after it if that is to be
 //!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
@@ -185,6 +186,7 @@ mod server;
 mod service;
 mod slab;
 mod steps;
+mod struck;
 mod tap;
 
 pub use replica::Bounds;

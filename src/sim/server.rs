@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::dist::Purpose;
 use crate::failure::ErrorKind;
-use crate::plan::{Cancel, DropRule, Effect, Order, Plan, ServiceId};
+use crate::plan::{Cancel, DropRule, Effect, Fault, Order, Plan, ServiceId, Target};
 use crate::policy::{CodelState, LimiterState};
 use crate::sim::frames::{NONE, Phase, Visit, WorkFrame};
 use crate::sim::list::{Links, List};
@@ -58,7 +58,10 @@ pub(super) struct Servers {
     /// Whether servers may crash, or pause.
     crashes: bool,
     pub(super) pauses: bool,
-    /// Whether any service ends work whose caller has given up.
+    /// By service: whether calls of its work may be abandoned, because it ends work whose caller has given up, or because
+    /// it may crash.
+    pub(super) abandon: Vec<bool>,
+    /// Whether that is so anywhere.
     pub(super) cancels: bool,
 }
 
@@ -84,15 +87,22 @@ impl Servers {
             }));
             Station { first, next: 0, in_progress: 0 }
         });
+        let stations = stations.collect();
+        let abandon = (0..).map(ServiceId).zip(&plan.services).map(|(id, service)| {
+            let crashes = |fault: &Fault| fault.effect == Effect::Crash && fault.targets.contains(&Target::Service(id));
+            service.capacity.cancel == Cancel::Running || plan.faults.iter().any(crashes)
+        });
+        let abandon: Vec<bool> = abandon.collect();
         Self {
-            stations: stations.collect(),
+            stations,
             list,
             visits: Vec::new(),
             queues: Links::default(),
             present: Links::default(),
             crashes: plan.faults.iter().any(|fault| fault.effect == Effect::Crash),
             pauses: plan.faults.iter().any(|fault| fault.effect == Effect::Pause),
-            cancels: plan.services.iter().any(|service| service.capacity.cancel == Cancel::Running),
+            cancels: abandon.contains(&true),
+            abandon,
         }
     }
 

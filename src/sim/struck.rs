@@ -6,7 +6,7 @@ use crate::plan::{Effect, Fault, ServiceId, workers_left};
 use crate::sim::frames::{NONE, Phase, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::server::Freed;
-use crate::sim::tap::{Note, Tap};
+use crate::sim::tap::Tap;
 use crate::time::{Instant, Span};
 
 impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {

@@ -9,7 +9,7 @@ use stormsim::policy::{RetryPolicy, Schedule};
 use stormsim::time::{Instant, Span};
 
 use super::sketch::{
-    CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, PoolSketch, Sketch, StepCallSketch,
+    CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
 };
 
 /// Most attempts, in all layers together, that one work may cause at worst; a call that would lead further is left
@@ -37,10 +37,7 @@ impl Sketch {
             services.push(Service {
                 service_time: service.service_time.clone(),
                 steps: first_step as u32..steps.len() as u32,
-                capacity: Capacity {
-                    cancel: self.cancel.unwrap_or(service.capacity.cancel),
-                    ..service.capacity.clone()
-                },
+                capacity: self.capacity(service),
             });
         }
         let mut windows = Vec::new();
@@ -72,13 +69,20 @@ impl Sketch {
         }
     }
 
+    fn capacity(&self, service: &ServiceSketch) -> Capacity {
+        if self.unlimited {
+            return Capacity::UNLIMITED;
+        }
+        Capacity { cancel: self.cancel.unwrap_or(service.capacity.cancel), ..service.capacity.clone() }
+    }
+
     /// Each with a state for every client and server that draws on it.
     fn budget_pools(&self, calls: &[Call]) -> Vec<BudgetPool> {
         let states = |pool: usize| {
             let users = calls.iter().filter(|call| call.budget.is_some_and(|budget| budget.pool as usize == pool));
             let instances = users.map(|call| match call.origin {
                 Origin::Group(group) => self.groups[group.index()].clients,
-                Origin::Service(service) => self.services[service.index()].capacity.instances,
+                Origin::Service(service) => self.capacity(&self.services[service.index()]).instances,
             });
             if self.budgets[pool].by_instance { instances.max().unwrap_or(1) } else { 1 }
         };
@@ -247,7 +251,7 @@ impl Edges<'_> {
             total_timeout: self.timeout(sketch.total_timeout),
             policy: self.sketch.policy_of(sketch),
             budget: budget.map(|it| BudgetUse { pool: it as u32, by_instance: budgets[it].by_instance }),
-            pool: sketch.pool.map(|pool| self.pool(pool)),
+            pool: sketch.pool.filter(|_| !self.sketch.unlimited).map(|pool| self.pool(pool)),
             avoid_previous: sketch.avoid_previous,
         };
         self.calls.push(call);

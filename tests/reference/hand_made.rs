@@ -7,7 +7,7 @@ use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
     Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Fault, Group, GroupId, Labels,
-    Origin, Plan, PolicyId, Service, ServiceId, Timeout,
+    Origin, Plan, PolicyId, Pool, Service, ServiceId, Timeout,
 };
 use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, RetryPolicy, Schedule, TokenBucket};
 use stormsim::sim::Note;
@@ -86,6 +86,16 @@ impl Link {
     /// With retries that a budget pays for.
     pub fn budget(self, budget: BudgetUse) -> Self {
         Self { call: Call { budget: Some(budget), ..self.call }, ..self }
+    }
+
+    /// With so many slots for each caller, for which an attempt waits so long at most.
+    pub fn pool(self, size: u32, max_wait_ms: u64) -> Self {
+        Self { call: Call { pool: Some(Pool { size, max_wait: limit(max_wait_ms) }), ..self.call }, ..self }
+    }
+
+    /// With retries that go elsewhere.
+    pub fn avoid_previous(self) -> Self {
+        Self { call: Call { avoid_previous: true, ..self.call }, ..self }
     }
 
     /// With so many copies, of which so many must succeed.
@@ -168,6 +178,11 @@ impl HandMade {
         });
         self.0.labels.services.push(name.to_owned());
         id
+    }
+
+    /// Limits what a service can do at once.
+    pub fn limit(&mut self, service: ServiceId, capacity: Capacity) {
+        self.0.services[service.index()].capacity = capacity;
     }
 
     /// Adds a group of clients that make these calls, chosen by the bounds before them.

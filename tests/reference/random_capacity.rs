@@ -46,11 +46,13 @@ fn queue(grid: Grid) -> impl Strategy<Value = Queue> {
 
 /// Targets and intervals of CoDel are no longer than service times, so that some queues do not become short.
 fn drop_rule(grid: Grid) -> impl Strategy<Value = DropRule> {
+    let targets = vec![Span::from_ns(1), grid.times(1)];
+    let intervals = vec![Span::from_ns(1), grid.times(1), grid.times(3)];
     prop_oneof![
         1 => Just(DropRule::Never),
         1 => Just(DropRule::Expired),
         1 => Just(DropRule::DeadlineAware),
-        2 => (select(vec![Span::from_ns(1), grid.times(1)]), select(vec![Span::from_ns(1), grid.times(1), grid.times(3)]))
+        2 => (select(targets), select(intervals))
             .prop_map(|(target, interval)| DropRule::Codel(Codel { target, interval })),
     ]
 }

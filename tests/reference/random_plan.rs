@@ -40,18 +40,9 @@ fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
     let time = (option::weighted(0.33, grid.instants(1..=24)), measured(grid), bucket(grid));
     // Often the same for all, so that whole trees of calls end together.
     let cancel = option::weighted(0.5, prop_oneof![2 => Just(Cancel::Running), 1 => cancel()]);
-    (parts, vec(fault(grid), 0..=4), cancel, time).prop_map(
-        |((groups, services, policies, budgets), faults, cancel, (horizon, (warmup, windows), bucket))| Sketch {
-            groups,
-            services,
-            cancel,
-            policies,
-            budgets,
-            faults,
-            horizon,
-            warmup,
-            windows,
-            bucket,
+    (parts, vec(fault(grid), 0..=4), (prop::bool::weighted(0.25), cancel), time).prop_map(
+        |((groups, services, policies, budgets), faults, (unlimited, cancel), (horizon, (warmup, windows), bucket))| {
+            Sketch { groups, services, unlimited, cancel, policies, budgets, faults, horizon, warmup, windows, bucket }
         },
     )
 }

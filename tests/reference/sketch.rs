@@ -15,6 +15,8 @@ pub struct Sketch {
     pub groups: Vec<GroupSketch>,
     /// Services; at least one. Each calls only services after itself.
     pub services: Vec<ServiceSketch>,
+    /// Whether servers and pools have no limits after all, and nobody hears of a caller giving up.
+    pub unlimited: bool,
     /// What all services do with work whose caller has given up; else what each of them does.
     pub cancel: Option<Cancel>,
     /// Retry policies; at least one.

@@ -37,7 +37,7 @@ fn amplification(summary: &Summary) -> Picture {
     Picture::decode(&chart::amplification(summary))
 }
 
-fn every_summary() -> [Summary; 9] {
+fn every_summary() -> [Summary; 10] {
     [
         fixture::unfinished(),
         fixture::served(1, 1),
@@ -46,6 +46,7 @@ fn every_summary() -> [Summary; 9] {
         fixture::three_tier(),
         fixture::backoff(),
         fixture::outage(),
+        fixture::overloaded(),
         fixture::nothing(),
         fixture::many_services(100),
     ]
@@ -55,7 +56,15 @@ fn every_summary() -> [Summary; 9] {
 #[test]
 fn equal_summaries_give_equal_bytes() {
     for summary in every_summary() {
-        let charts = [chart::timeline, chart::amplification, chart::latency, chart::peaks];
+        let charts = [
+            chart::timeline,
+            chart::load,
+            chart::amplification,
+            chart::latency,
+            chart::peaks,
+            chart::queues,
+            chart::in_flight,
+        ];
         let here = charts.map(|draw| draw(&summary));
         let there = std::thread::spawn(move || charts.map(|draw| draw(&summary)));
         assert!(here == there.join().unwrap());
@@ -67,7 +76,7 @@ fn charts_have_their_size() {
     for summary in every_summary() {
         let picture = timeline(&summary);
         assert_eq!((picture.width, picture.height), (1_200, 700));
-        for draw in [chart::amplification, chart::latency, chart::peaks] {
+        for draw in [chart::load, chart::amplification, chart::latency, chart::peaks] {
             let picture = Picture::decode(&draw(&summary));
             assert_eq!(picture.width, 1_200);
             assert!((200..=1_150).contains(&picture.height), "{}", picture.height);

@@ -1,10 +1,12 @@
 //! Summaries as an experiment would make them, from models small enough to check by eye.
 
+mod overloaded;
 mod served;
 mod unfinished;
 
 use std::collections::BTreeMap;
 
+pub use overloaded::overloaded;
 pub use served::served;
 pub use unfinished::unfinished;
 
@@ -86,7 +88,11 @@ pub fn many_services(count: usize) -> Summary {
     let mut variant = variant("base", Metrics::new(1, |_, _| Some(1.0)), &[], &[]);
     for (i, name) in names.iter().enumerate() {
         let amplification = libm::pow(2.0, (10 * (i + 1) / count) as f64);
-        let values = Metrics::new(1, |metric, _| Some(if metric == "amplification" { amplification } else { 100.0 }));
+        let values = Metrics::new(1, |metric, _| match metric {
+            "amplification" => Some(amplification),
+            "arrivals" | "completed" | "arrival_peak" | "in_flight_max" => Some(100.0),
+            _ => Some(0.0),
+        });
         variant.services.insert(name.clone(), values.table(ScopeKind::Service));
     }
     summary("many-services", 1, vec![variant])
@@ -114,6 +120,7 @@ fn backoff_variant(name: &str, wait: Wait, replicas: u32) -> VariantSummary {
             "retry_peak" => run.values().max().map(|&peak| peak as f64),
             "attempt_peak" | "arrival_peak" | "in_flight_max" => Some(1_000.0),
             "last_retry_s" | "completion_s" => run.keys().max().map(|&bucket| bucket as f64 / 10.0),
+            "pool_wait_p99_ms" => None,
             latency if latency.starts_with("latency") => None,
             _ => Some(0.0),
         }
@@ -203,6 +210,7 @@ fn three_tier_variant(name: &str, attempts: [u64; 3]) -> VariantSummary {
             "arrival_peak" | "in_flight_max" => Some(clients),
             "retry_peak" => Some(clients * f64::from(u8::from(attempts[0] > 1))),
             "last_retry_s" => last_retry,
+            "pool_wait_p99_ms" => None,
             latency if latency.starts_with("latency") => None,
             _ => Some(0.0),
         })
@@ -264,7 +272,8 @@ fn outage_variant(number: usize) -> VariantSummary {
             "success_ratio" => Some(0.999_5 - 0.01 * retries_per_failure + 1e-5 * noise),
             "latency_p99_ms" => Some(150.0 * (1.0 + retries_per_failure) + noise),
             "last_retry_s" if number == 0 || replica < 3 => None,
-            "open" => Some(0.0),
+            "open" | "refused" | "dropped" | "queue_max" | "wasted_ratio" | "pool_rejected" => Some(0.0),
+            "utilisation" | "queue_wait_p99_ms" | "pool_wait_p99_ms" => None,
             "last_retry_s" => Some(34.0 + retries_per_failure + 0.1 * noise),
             _ => Some(80.0 + noise),
         }
@@ -292,6 +301,9 @@ fn variant(name: &str, metrics: Metrics, services: &[&str], calls: &[&str]) -> V
         replicas: metrics.rows(),
         timeline: Vec::new(),
         fault_windows: Vec::new(),
+        warmup_s: 0.0,
+        load: Vec::new(),
+        limits: Default::default(),
     }
 }
 

@@ -4,6 +4,7 @@ mod charts;
 mod distributions;
 mod files;
 mod fixture;
+mod over_time;
 mod picture;
 mod tables;
 mod text;

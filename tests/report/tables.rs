@@ -87,6 +87,17 @@ fn timeline_csv_to_the_letter() {
     insta::assert_snapshot!("three_tier_timeline_csv", utf8(csv::timeline(&fixture::three_tier())));
 }
 
+/// Around the instant at which the rush begins: the queue and the workers fill.
+#[test]
+fn timeline_csv_has_the_queue_and_the_workers() {
+    let mut summary = fixture::overloaded();
+    summary.variants.truncate(1);
+    for series in &mut summary.variants[0].timeline {
+        series.buckets.retain(|bucket| (98..102).contains(&bucket.index));
+    }
+    insta::assert_snapshot!("overloaded_timeline_csv", utf8(csv::timeline(&summary)));
+}
+
 /// Files without a row still have their header, so that whatever reads them finds its columns.
 #[test]
 fn tables_of_nothing_are_headers() {

@@ -35,6 +35,13 @@ fn outage_at_80_and_200_columns() {
     insta::assert_snapshot!("outage_200", plain(&fixture::outage(), 200));
 }
 
+/// One service has workers, a queue and callers with a pool; the other has none of them, and says nothing about them.
+#[test]
+fn overloaded_at_80_and_200_columns() {
+    insta::assert_snapshot!("overloaded_80", plain(&fixture::overloaded(), 80));
+    insta::assert_snapshot!("overloaded_200", plain(&fixture::overloaded(), 200));
+}
+
 #[test]
 fn one_replica_has_no_intervals() {
     let text = plain(&fixture::single(), 80);
@@ -96,6 +103,15 @@ fn client_groups_are_told_apart_where_there_are_several() {
     assert!(!plain(&fixture::backoff(), 80).contains("\n clients "));
     let text = plain(&fixture::unfinished(), 80);
     assert_eq!(text.matches("\n clients ").count(), 1, "the table fits the page:\n{text}");
+}
+
+/// 21 expectations that were met are more than are listed: a sentence, and no table without rows.
+#[test]
+fn many_expectations_that_were_met_are_a_sentence() {
+    let mut summary = fixture::three_tier();
+    summary.expectations = vec![summary.expectations[0].clone(); 21];
+    let text = plain(&summary, 80);
+    assert!(text.ends_with("1,000\n\n all 21 expectations were met\n"), "{text}");
 }
 
 /// Over one replica there is nothing to count; over several the number tells a metric that is undefined by its nature

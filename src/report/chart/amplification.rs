@@ -6,7 +6,7 @@ use super::scale::Scale;
 use super::{blank, canvas, palette, ticks};
 use crate::experiment::Summary;
 use crate::report::number::Style;
-use crate::report::services::{self, Selection};
+use crate::report::services;
 
 /// More bars than this cannot be read; the services amplified most are shown.
 const BARS_SHOWN: usize = 36;
@@ -19,7 +19,7 @@ pub fn amplification(summary: &Summary) -> Vec<u8> {
     let services = services::most_amplified(summary, (BARS_SHOWN / head::shown(summary).len().max(1)).max(1));
     let groups: Vec<_> = services.names.iter().map(|name| group(summary, name)).collect();
     let entries = head::entries(summary).collect();
-    let head = Head::of(summary, WHAT, &(remark(&services) + &rows::remark(&groups)), entries);
+    let head = Head::of(summary, WHAT, &(services.remark("amplified most") + &rows::remark(&groups)), entries);
     if groups.is_empty() {
         return blank::chart(&head, "no service was called");
     }
@@ -38,13 +38,6 @@ fn group(summary: &Summary, service: &str) -> Group {
         Row::of_mean(services::amplification(variant, service), color, Style::Factor, summary.replicas)
     };
     Group { name: service.to_owned(), rows: variants.map(row).collect() }
-}
-
-fn remark(services: &Selection<'_>) -> String {
-    match services.hidden {
-        0 => String::new(),
-        hidden => format!(", the {} services amplified most ({hidden} more in summary.csv)", services.names.len()),
-    }
 }
 
 /// The longest bar takes the whole length, and no tick is beyond it.

@@ -1,5 +1,7 @@
 //! What every chart begins with: title, subtitle, legend. Below it is the chart's own ground.
 
+use plotters::style::RGBColor;
+
 use super::canvas::{Align, Canvas};
 use super::font::Font;
 use super::legend::{Entry, Legend, Mark};
@@ -63,10 +65,14 @@ pub(super) fn shown(summary: &Summary) -> &[VariantSummary] {
     &summary.variants[..summary.variants.len().min(palette::VARIANTS.len())]
 }
 
+/// These variants, each with its colour.
+pub(super) fn colored(summary: &Summary) -> impl Iterator<Item = (&VariantSummary, RGBColor)> {
+    shown(summary).iter().zip(palette::VARIANTS)
+}
+
 /// The legend's entries for the variants.
 pub(super) fn entries(summary: &Summary) -> impl Iterator<Item = Entry> {
-    let variants = shown(summary).iter().zip(palette::VARIANTS);
-    variants.map(|(variant, color)| Entry { mark: Mark::Series(color), label: variant.name.clone() })
+    colored(summary).map(|(variant, color)| Entry { mark: Mark::Series(color), label: variant.name.clone() })
 }
 
 /// What the signs in these labels mean, for the subtitle.

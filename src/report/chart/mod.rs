@@ -5,27 +5,37 @@
 //! same bytes on every machine.
 
 mod amplification;
+mod backdrop;
 mod blank;
 mod canvas;
 mod faults;
 mod font;
 mod head;
 mod histogram;
+mod in_flight;
 mod latency;
 mod legend;
+mod level;
 mod lines;
+mod load;
 mod palette;
+mod panel;
 mod peaks;
+mod queues;
 mod rows;
 mod scale;
+mod stack;
 mod steps;
 mod ticks;
 mod time_axis;
 mod timeline;
 
 pub use amplification::amplification;
+pub use in_flight::{has_limits, in_flight};
 pub use latency::latency;
+pub use load::load;
 pub use peaks::peaks;
+pub use queues::{has_queues, queues};
 pub use timeline::timeline;
 
 /// Width of every chart, in pixels.

@@ -21,6 +21,10 @@ pub(super) const FAULTS: [RGBColor; 4] =
 pub(super) const FURTHER_FAULTS: RGBColor = RGBColor(0xbe, 0xbe, 0xbe);
 /// Of the times at which one fault is active, and at which several are: light, so that every line stands out.
 pub(super) const SHADES: [RGBColor; 2] = [RGBColor(0xed, 0xed, 0xed), RGBColor(0xdf, 0xdf, 0xdf)];
+/// Of the warm-up.
+pub(super) const WARMUP: RGBColor = RGBColor(0xe4, 0xee, 0xf6);
+/// Of the levels that variants share.
+pub(super) const LEVEL: RGBColor = TEXT;
 
 /// Of the ground.
 pub(super) const GROUND: RGBColor = RGBColor(0xff, 0xff, 0xff);

@@ -5,16 +5,14 @@ use std::ops::Range;
 use super::canvas::{Align, Area, Canvas};
 use super::font::Font;
 use super::scale::Scale;
-use super::{head, palette, ticks};
-use crate::experiment::{BucketMeans, Summary, VariantSummary};
-use crate::metrics::catalogue::ScopeKind;
+use super::{palette, ticks};
 use crate::report::number::{self, Style};
 
 /// With fewer buckets each of them would be as wide as a panel.
 const BUCKETS_MIN: u64 = 10;
 const TICK: i32 = 6;
 
-/// From the start of the run to where the attempts end in every variant.
+/// From the start of the run to where what is shown ends.
 pub(super) struct TimeAxis {
     /// How many buckets share a step, so that none is narrower than a pixel.
     pub per_step: u64,
@@ -25,19 +23,11 @@ pub(super) struct TimeAxis {
     pub pixels: Range<i32>,
 }
 
-/// The buckets of the scenario as a whole.
-pub(super) fn scenario_buckets(variant: &VariantSummary) -> &[BucketMeans] {
-    let whole = variant.timeline.iter().find(|series| series.kind == ScopeKind::Scenario);
-    whole.map_or(&[], |series| &series.buckets)
-}
-
 impl TimeAxis {
-    /// The axis over these columns.
-    pub fn of(summary: &Summary, pixels: Range<i32>) -> Self {
-        let used = head::shown(summary).iter().flat_map(scenario_buckets).filter(|bucket| bucket.attempts > 0.0);
+    /// The axis over these columns, up to the last bucket that shows something, if any does.
+    pub fn of(last: Option<u64>, bucket_s: f64, pixels: Range<i32>) -> Self {
         // One more than that, so that the return to zero is seen.
-        let buckets = used.map(|bucket| bucket.index + 2).max().unwrap_or(0).max(BUCKETS_MIN);
-        let bucket_s = summary.bucket_ms / 1e3;
+        let buckets = last.map_or(0, |last| last + 2).max(BUCKETS_MIN);
         Self {
             per_step: buckets.div_ceil(pixels.len() as u64),
             buckets,

@@ -16,6 +16,9 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
     if passed.len() <= PASSED_SHOWN {
         listed.extend(&passed);
     }
+    if listed.is_empty() {
+        return format!(" {}\n", conclusion(passed.len(), failed));
+    }
     let judged = Judged { verdicts: listed, replicas: summary.replicas };
     let rows = judged.table(width).unwrap_or_else(|| judged.list());
     format!("{} {}\n", coloured(&rows), conclusion(passed.len(), failed))

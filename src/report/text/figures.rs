@@ -1,4 +1,5 @@
-//! The tables of figures: one row per variant, then one per client group and variant, and per service and variant.
+//! The tables of figures: one row per variant, then one per client group and variant, per service and variant, and per
+//! call with a pool and variant.
 
 use indexmap::{IndexMap, IndexSet};
 
@@ -16,46 +17,74 @@ struct Headline {
     metric: &'static str,
     head: &'static str,
     style: Style,
+    shown: Shown,
+}
+
+/// Which figures make a column worth its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    /// Any that is defined.
+    Always,
+    /// One above zero: of what is no news where there is none.
+    AboveZero,
 }
 
 impl Headline {
-    /// Whether a row with this figure needs the column. Open requests are news only where there are any.
+    const fn new(metric: &'static str, head: &'static str, style: Style) -> Self {
+        Self { metric, head, style, shown: Shown::Always }
+    }
+
+    const fn above_zero(metric: &'static str, head: &'static str, style: Style) -> Self {
+        Self { metric, head, style, shown: Shown::AboveZero }
+    }
+
+    /// Whether a row with this figure needs the column.
     fn says_something(&self, stat: &Stat) -> bool {
-        if self.metric == OPEN.metric { stat.max > Some(0.0) } else { stat.n > 0 }
+        match self.shown {
+            Shown::Always => stat.n > 0,
+            Shown::AboveZero => stat.max > Some(0.0),
+        }
     }
 }
 
-const REQUESTS: Headline = Headline { metric: "requests", head: "requests", style: Style::Count };
-const OPEN: Headline = Headline { metric: "open", head: "open at\nthe end", style: Style::Count };
-const SUCCESS: Headline = Headline { metric: "success_ratio", head: "success\nratio", style: Style::Share };
-const LATENCY: Headline =
-    Headline { metric: "latency_p99_ms", head: "p99 latency\nof successes", style: Style::Milliseconds };
+const REQUESTS: Headline = Headline::new("requests", "requests", Style::Count);
+const OPEN: Headline = Headline::above_zero("open", "open at\nthe end", Style::Count);
+const SUCCESS: Headline = Headline::new("success_ratio", "success\nratio", Style::Share);
+const LATENCY: Headline = Headline::new("latency_p99_ms", "p99 latency\nof successes", Style::Milliseconds);
+const ATTEMPTS: Headline = Headline::new("attempts", "attempts", Style::Count);
 
 const SCENARIO: [Headline; 9] = [
     REQUESTS,
     OPEN,
     SUCCESS,
-    Headline { metric: "attempts", head: "attempts", style: Style::Count },
-    Headline { metric: "retries", head: "retries", style: Style::Count },
-    Headline { metric: "amplification", head: "amplification", style: Style::Factor },
-    Headline { metric: "retry_peak", head: "retry peak\nper 100 ms", style: Style::Count },
-    Headline { metric: "last_retry_s", head: "last retry\nat", style: Style::Seconds },
+    ATTEMPTS,
+    Headline::new("retries", "retries", Style::Count),
+    Headline::new("amplification", "amplification", Style::Factor),
+    Headline::new("retry_peak", "retry peak\nper 100 ms", Style::Count),
+    Headline::new("last_retry_s", "last retry\nat", Style::Seconds),
     LATENCY,
 ];
 
-const CLIENT: [Headline; 5] = [
-    REQUESTS,
-    OPEN,
-    SUCCESS,
-    LATENCY,
-    Headline { metric: "give_up_max_ms", head: "longest wait\nto fail", style: Style::Milliseconds },
+const CLIENT: [Headline; 5] =
+    [REQUESTS, OPEN, SUCCESS, LATENCY, Headline::new("give_up_max_ms", "longest wait\nto fail", Style::Milliseconds)];
+
+const SERVICE: [Headline; 10] = [
+    Headline::new("arrivals", "arrivals", Style::Count),
+    Headline::new("amplification", "amplification", Style::Factor),
+    Headline::new("arrival_peak", "arrival peak\nper 100 ms", Style::Count),
+    Headline::new("in_flight_max", "most\nin flight", Style::Count),
+    Headline::above_zero("refused", "refused", Style::Count),
+    Headline::above_zero("dropped", "dropped", Style::Count),
+    Headline::above_zero("utilisation", "workers\ntaken", Style::Share),
+    Headline::above_zero("queue_max", "most\nwaiting", Style::Count),
+    Headline::above_zero("queue_wait_p99_ms", "p99 wait\nfor a worker", Style::Milliseconds),
+    Headline::above_zero("wasted_ratio", "work\nwasted", Style::Share),
 ];
 
-const SERVICE: [Headline; 4] = [
-    Headline { metric: "arrivals", head: "arrivals", style: Style::Count },
-    Headline { metric: "amplification", head: "amplification", style: Style::Factor },
-    Headline { metric: "arrival_peak", head: "arrival peak\nper 100 ms", style: Style::Count },
-    Headline { metric: "in_flight_max", head: "most\nin flight", style: Style::Count },
+const POOL: [Headline; 3] = [
+    ATTEMPTS,
+    Headline::new("pool_rejected", "no slot\nin time", Style::Count),
+    Headline::new("pool_wait_p99_ms", "p99 wait\nfor a slot", Style::Milliseconds),
 ];
 
 /// All tables that have something to say.
@@ -63,6 +92,7 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
     let mut text = variants(summary, width) + &caveats::render(summary, width);
     text += &by_client(summary, width);
     text += &by_service(summary, width);
+    text += &by_pool(summary, width);
     text
 }
 
@@ -97,6 +127,31 @@ fn by_service(summary: &Summary, width: usize) -> String {
     let mut text = by_name(summary, "service", selection.names, |variant| &variant.services, &SERVICE, width);
     if selection.hidden > 0 {
         text += &format!(" {} with less amplification: see summary.csv\n", Counted(selection.hidden, "more service"));
+    }
+    text
+}
+
+/// The calls that have a pool: its slots were waited for, if for no time, or were not to be had.
+fn by_pool(summary: &Summary, width: usize) -> String {
+    let has_pool = |table: &MetricTable| {
+        table.get("pool_wait_p99_ms").is_some_and(|stat| stat.n > 0)
+            || table.get("pool_rejected").is_some_and(|stat| stat.max > Some(0.0))
+    };
+    let calls: IndexSet<&str> = summary
+        .variants
+        .iter()
+        .flat_map(|variant| &variant.calls)
+        .filter(|(_, table)| has_pool(table))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    if calls.is_empty() {
+        return String::new();
+    }
+    let hidden = calls.len().saturating_sub(NAMES_SHOWN);
+    let shown = calls.into_iter().take(NAMES_SHOWN);
+    let mut text = by_name(summary, "pool of", shown, |variant| &variant.calls, &POOL, width);
+    if hidden > 0 {
+        text += &format!(" {}: see summary.csv\n", Counted(hidden, "more pool"));
     }
     text
 }
@@ -144,7 +199,7 @@ fn columns(headlines: &[Headline], tables: &[Option<&MetricTable>], replicas: u3
     };
     let mut shown: Vec<_> = headlines.iter().filter(needed).collect();
     if shown.is_empty() {
-        shown = headlines.iter().filter(|headline| headline.metric != OPEN.metric).collect();
+        shown = headlines.iter().filter(|headline| headline.shown == Shown::Always).collect();
     }
     shown
         .into_iter()

@@ -1,7 +1,7 @@
 //! What services can do at once: servers, workers, queues, limiters. Settings that mean nothing beside others are no
 //! errors, so that variants can switch things on and off.
 
-use crate::plan::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
+use crate::plan::{Balance, Cancel, Capacity, Contention, DropRule, GroupDraft, Order, Queue, ServiceDraft};
 use crate::policy::{Codel, Limiter};
 use crate::scenario::counts::{Admitted, AdmittedRate, InFlight, Instances, QueueLimit, Workers};
 use crate::scenario::field::{Field, OrNone};
@@ -23,7 +23,33 @@ const NO_LIMITER: &str = "for no limiter write `limiter = \"none\"`";
 /// The way out for controlled delay without a delay.
 const NO_CODEL: &str = "for a queue that drops nobody write `drop = \"never\"`";
 
+/// The most servers of all services together, and the most pools: one for each instance of a caller and each of its calls
+/// that has one. Each keeps a state of some hundred bytes, in each replica that runs.
+const SERVERS_MAX: u64 = 1_000_000;
+const POOLS_MAX: u64 = 1 << 24;
+
 impl Resolver<'_> {
+    /// Each service and each pool may be within its own limits, and all together too many.
+    pub(super) fn check_totals(&mut self, groups: &[GroupDraft], services: &[ServiceDraft]) {
+        let servers: u64 = services.iter().map(|service| u64::from(service.capacity.instances)).sum();
+        if let (true, Some(place)) = (servers > SERVERS_MAX, self.tables.services.key()) {
+            let message = format!("the services have {servers} servers in all; the limit is {SERVERS_MAX}");
+            self.refuse(place, message, "lower an `instances`; one server with more `workers` may do");
+        }
+        let of_groups = groups.iter().map(|group| (group.clients, &group.calls));
+        let of_services = services.iter().map(|service| (service.capacity.instances, &service.calls));
+        let pools: u64 = of_groups
+            .chain(of_services)
+            .map(|(instances, calls)| {
+                u64::from(instances) * calls.iter().filter(|call| call.pool.is_some()).count() as u64
+            })
+            .sum();
+        if let (true, Some(place)) = (pools > POOLS_MAX, self.tables.clients.key()) {
+            let message = format!("there are {pools} pools in all, one for each caller; the limit is {POOLS_MAX}");
+            self.refuse(place, message, "lower a `count`, or give the pool to a service that the clients call");
+        }
+    }
+
     /// What the service at `path` can do at once.
     pub(super) fn capacity(&mut self, path: &str, table: &ServiceTable) -> Capacity {
         let none = Capacity::UNLIMITED;

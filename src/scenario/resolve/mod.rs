@@ -60,6 +60,7 @@ pub fn resolve(tables: &ScenarioTable, created: &[Created], folder: &Path, error
         faults: resolver.faults(),
         policies,
     };
+    resolver.check_totals(&draft.groups, &draft.services);
     let services: Vec<&str> = tables.services.names().collect();
     // Beyond the limit the scenario is refused anyway, and the search would go too deep.
     if services.len() <= SERVICES_MAX {

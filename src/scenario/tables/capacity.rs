@@ -52,7 +52,7 @@ choice! {
     "never" => Never,
     /// Whose caller has stopped waiting by then: its deadline or timeout has passed.
     "expired" => Expired,
-    /// Whose caller will stop waiting before its service is over.
+    /// Whose caller will stop waiting before its service is over. (How long that takes is drawn for each attempt: a retry of a long one may be short, so that this looks better than it is where service times are random.)
     "deadline_aware" => DeadlineAware,
     /// Who has waited longer than twice the target, while the queue does not become short (the rule of `folly::Codel`).
     "codel" => Codel(CodelTable),

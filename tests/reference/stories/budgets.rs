@@ -1,7 +1,7 @@
 //! What retries may cost.
 
 use stormsim::failure::{ErrorKind, StopReason};
-use stormsim::plan::BudgetUse;
+use stormsim::plan::{BudgetUse, Capacity};
 use stormsim::policy::MICRO;
 use stormsim::time::Instant;
 
@@ -85,6 +85,26 @@ fn a_budget_is_shared_or_each_clients_own() {
         plan.fault(db, 0, ALWAYS, failing(ErrorKind::Unavailable, 1));
         let (_, outcome) = tell(&plan.0);
         assert_eq!((outcome.all_calls.retries, outcome.all_calls.budget_refused), (retries, 3));
+        assert_eq!(outcome.all_calls.tokens_left, Some(0));
+    }
+}
+
+/// A front of two servers, taken in turn, and two requests that both try the database again: with a token for each
+/// server both may, with one for the service only the first.
+#[test]
+fn a_budget_is_shared_or_each_servers_own() {
+    for (by_instance, retries) in [(true, 2), (false, 1)] {
+        let mut plan = HandMade::new();
+        let db = plan.service("db", 10, &[]);
+        let BudgetUse { pool, .. } = plan.budget(1, 0.0);
+        plan.0.budgets[pool as usize].states = if by_instance { 2 } else { 1 };
+        let link = Link::to(db).attempts(10, 5).budget(BudgetUse { pool, by_instance });
+        let front = plan.service("front", 0, &[&[link]]);
+        plan.limit(front, Capacity { instances: 2, ..Capacity::UNLIMITED });
+        plan.clients("web", 2, Instant::ZERO, &[(u64::MAX, Link::to(front))]);
+        plan.fault(db, 0, ALWAYS, failing(ErrorKind::Unavailable, 1));
+        let (_, outcome) = tell(&plan.0);
+        assert_eq!((outcome.all_calls.retries, outcome.all_calls.budget_refused), (retries, 2));
         assert_eq!(outcome.all_calls.tokens_left, Some(0));
     }
 }

@@ -3,5 +3,9 @@
 mod arrivals;
 mod budgets;
 mod calls;
+mod cancelling;
 mod measured;
+mod pools;
+mod queues;
+mod servers;
 mod steps;

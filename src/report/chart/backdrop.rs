@@ -1,0 +1,47 @@
+//! What lies behind the lines of every panel over time: the warm-up, and the windows of faults.
+
+use std::ops::Range;
+
+use super::canvas::{Area, Canvas};
+use super::faults::Faults;
+use super::legend::{Entry, Mark};
+use super::time_axis::TimeAxis;
+use super::{head, palette};
+use crate::experiment::Summary;
+
+/// The warm-up and the faults of all variants that a chart shows.
+pub(super) struct Backdrop<'a> {
+    faults: Faults<'a>,
+    /// The longest of any variant.
+    warmup_s: f64,
+    /// Whether it is the same in every variant.
+    shared: bool,
+}
+
+impl<'a> Backdrop<'a> {
+    /// Of the variants that charts show.
+    pub fn of(summary: &'a Summary) -> Self {
+        let warmups = || head::shown(summary).iter().map(|variant| variant.warmup_s);
+        let warmup_s = warmups().fold(0.0, f64::max);
+        Self { faults: Faults::of(summary), warmup_s, shared: warmups().all(|one| one == warmup_s) }
+    }
+
+    /// Their entries in the legend.
+    pub fn legend(&self) -> impl Iterator<Item = Entry> {
+        let differs = if self.shared { "" } else { " (differs by variant)" };
+        let warmup = Entry { mark: Mark::Window(palette::WARMUP), label: format!("warm-up, not measured{differs}") };
+        (self.warmup_s > 0.0).then_some(warmup).into_iter().chain(self.faults.legend())
+    }
+
+    /// How many rows the strips above a panel take.
+    pub fn height(&self) -> i32 {
+        self.faults.height()
+    }
+
+    /// Draws the strips, and shades the rows of the panel below them. A fault covers the warm-up.
+    pub fn draw(&self, canvas: &Canvas<'_>, time: &TimeAxis, rows: &Range<i32>) {
+        self.faults.draw_strips(canvas, time, rows.start - self.height());
+        canvas.fill(&Area { x: time.pixels.start..time.at(self.warmup_s), y: rows.clone() }, palette::WARMUP);
+        self.faults.shade(canvas, time, rows);
+    }
+}
