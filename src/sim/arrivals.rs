@@ -68,12 +68,14 @@ impl<'p> Source<'p> {
                     instants.get(*n as usize - 1).copied()
                 }
                 (Points::Poisson(process), Arrivals::Poisson(profile)) => {
-                    let (point, before) = (process.next_point(), profile.due_before(group.from));
+                    let point = process.next_point();
                     let point = match surge {
                         None => Some(point),
-                        Some(surge) => surge
-                            .undisturbed(point - before, |at| profile.due_before(at) - before)
-                            .map(|point| point + before),
+                        Some(surge) => {
+                            let before = profile.due_before(group.from);
+                            let point = surge.undisturbed(point - before, |at| profile.due_before(at) - before);
+                            point.map(|point| point + before)
+                        }
                     };
                     point.and_then(|point| profile.instant_of(point))
                 }

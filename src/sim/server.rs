@@ -58,6 +58,8 @@ pub(super) struct Servers {
     /// Whether servers may crash, or pause.
     crashes: bool,
     pub(super) pauses: bool,
+    /// Whether service may take longer than it does by itself.
+    disturbed: bool,
     /// By service: whether calls of its work may be abandoned, because it ends work whose caller has given up, or because
     /// it may crash.
     pub(super) abandon: Vec<bool>,
@@ -100,6 +102,7 @@ impl Servers {
             queues: Links::default(),
             present: Links::default(),
             crashes: plan.faults.iter().any(|fault| fault.effect == Effect::Crash),
+            disturbed: plan.faults.iter().any(|fault| matches!(fault.effect, Effect::Pause | Effect::Slow { .. })),
             pauses: plan.faults.iter().any(|fault| fault.effect == Effect::Pause),
             cancels: abandon.contains(&true),
             abandon,
@@ -187,9 +190,13 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let service_time = &plan.services[service.index()].service_time;
         let at = &mut self.servers.list[server as usize];
         let alone = capacity.contention.stretch(service_time.sample(key, Purpose::Service), at.busy + 1);
-        let number = server - self.servers.stations[service.index()].first;
-        let (takes, is_slowed) = self.slowed(service, number, key, alone);
-        let resumed = self.resumes(server);
+        let (takes, is_slowed, resumed) = if self.servers.disturbed {
+            let number = server - self.servers.stations[service.index()].first;
+            let (takes, is_slowed) = self.slowed(service, number, key, alone);
+            (takes, is_slowed, self.resumes(server))
+        } else {
+            (alone, false, self.now)
+        };
         let at = &mut self.servers.list[server as usize];
         let is_discarded = match &capacity.queue.drop_rule {
             DropRule::Never => false,
