@@ -237,6 +237,31 @@ fn colours_only_where_they_are_wanted() {
     assert!(!stdout(&run("never")).contains('\u{1b}'));
 }
 
+/// 1,000 requests per second at a server that does 100: 900 more are in progress each second. The bounds are looked at
+/// every 64 events, with room for what may happen until the next look: the run ends when 1,000 - 64 are in progress,
+/// after 1.04 s. What was counted until then is there.
+#[test]
+fn a_queue_that_outgrows_the_bounds_is_named_and_the_part_is_kept() {
+    let folder = scratch();
+    let text = "version = 1\nname = \"small\"\nreplicas = 2\nhorizon = \"1h\"\n\
+                [clients.c]\narrivals = { constant = { rate = 1000 } }\ncalls.s = {}\n\
+                [services.s]\nworkers = 1\nservice_time = \"10ms\"\n";
+    scenario(folder.path(), text);
+    let output = stormsim(folder.path(), &["run", "scenario.toml", "--max-in-progress", "1000", "--no-charts"]);
+    assert_eq!(code(&output), 2);
+    let message = stderr(&output);
+    let expected = "`scenario.toml` was cut short: variant `base`, replica 0, at 1.041 s: more calls";
+    assert!(message.contains(expected), "{message}");
+    assert!(message.contains("the most of them are at `s`: 936. "), "{message}");
+    assert!(message.contains("Limit its `queue`"), "{message}");
+    assert!(stdout(&output).contains("Partial: "));
+    let summary = fs::read_to_string(folder.path().join("output/small/summary.json")).expect("it is written");
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("it is JSON");
+    assert_eq!(summary["partial"], true);
+    let requests = summary["variants"][0]["metrics"]["requests"]["mean"].as_f64().expect("it was counted");
+    assert_eq!(requests, 1_040.0);
+}
+
 /// Retries without a limit, and nothing that ends the run: the message names the way out.
 #[test]
 fn a_plan_that_cannot_end_is_refused() {

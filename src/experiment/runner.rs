@@ -49,8 +49,8 @@ impl fmt::Display for CutShort {
             (Some((service, count)), Limit::Frames) => {
                 write!(
                     f,
-                    "; the most of them are at `{service}`: {count}. Limit its `queue`, lower the load or the `horizon`, \
-                     or raise `--max-in-progress` if there is memory for more"
+                    "; the most of them are at `{service}`: {count}. Limit its `queue`, lower the load or the \
+                     `horizon`, or raise `--max-in-progress` if there is memory for more"
                 )
             }
             _ => Ok(()),
@@ -81,8 +81,8 @@ impl<'a> Experiment<'a> {
         Self { scenario, frames: Bounds::default().frames }
     }
 
-    /// Ends a replica that has more calls, or more pieces of work at servers, in progress at once than this; without it,
-    /// 2^28.
+    /// Ends a replica that has more calls, or more pieces of work at servers, in progress at once than this; without
+    /// it, 2^28.
     pub fn at_most_in_progress(self, frames: usize) -> Self {
         Self { frames: frames.min(self.frames), ..self }
     }

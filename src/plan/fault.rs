@@ -153,8 +153,8 @@ pub enum Effect {
     Pause,
     /// On services: what is in progress at the servers ends with `reset`; then attempts are turned away with `refused`.
     Crash,
-    /// On services: service that begins takes `factor` times as long, and this much longer. On calls: the way there takes
-    /// this much longer.
+    /// On services: service that begins takes `factor` times as long, and this much longer. On calls: the way there
+    /// takes this much longer.
     Slow {
         /// Above zero; 1 on calls.
         factor: f64,

@@ -103,8 +103,8 @@ pub struct Plan {
     pub labels: Labels,
 }
 
-/// When a fault counts as recovered from: the first second from which on, for `hold`, as many requests succeed as `share`
-/// of those that arrive.
+/// When a fault counts as recovered from: the first second from which on, for `hold`, as many requests succeed as
+/// `share` of those that arrive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recovery {
     /// How long; whole seconds, at least one.

@@ -57,8 +57,8 @@ impl<'p> Surge<'p> {
         (self.now, self.factor) = (start..end, factor);
     }
 
-    /// The undisturbed point of `point`, if it is ever reached; points ascend from one question to the next. `due` is the
-    /// number of requests expected between the start and an instant, undisturbed.
+    /// The undisturbed point of `point`, if it is ever reached; points ascend from one question to the next. `due` is
+    /// the number of requests expected between the start and an instant, undisturbed.
     pub fn undisturbed(&mut self, point: f64, due: impl Fn(Instant) -> f64) -> Option<f64> {
         loop {
             if self.now.end == Instant::LIMIT {
@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(arrivals(&[(4.0, at(10)..at(12))], &numbers), expected);
     }
 
-    /// From 10 to 12 s twice as many, from 11 to 13 s three times: 20, 60 and 30 per second. Nothing from 20 to 25 s, and
-    /// nothing after 30 s, ever.
+    /// From 10 to 12 s twice as many, from 11 to 13 s three times: 20, 60 and 30 per second. Nothing from 20 to 25 s,
+    /// and nothing after 30 s, ever.
     #[test]
     fn factors_multiply_and_zero_is_a_pause_or_an_end() {
         let faults =

@@ -49,8 +49,8 @@ pub enum Verdict {
 
 impl RetryPolicy {
     /// Decides about a failed attempt. The first of these that applies ends the call: the deadline has passed, the
-    /// error is not retryable or its `retry_after` is longer than the policy waits, the attempts are exhausted, the budget refuses, the wait and the shortest useful attempt
-    /// do not fit into what is left of the deadline.
+    /// error is not retryable or its `retry_after` is longer than the policy waits, the attempts are exhausted, the
+    /// budget refuses, the wait and the shortest useful attempt do not fit into what is left of the deadline.
     #[inline]
     pub fn decide(&self, failed: Attempted) -> Verdict {
         if failed.remaining == Span::ZERO {

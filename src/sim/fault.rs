@@ -72,8 +72,8 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
     }
 
-    /// Asks the faults that are active at a service about the attempt with this key, which the balancer has sent to this
-    /// of its servers; the first that strikes decides.
+    /// Asks the faults that are active at a service about the attempt with this key, which the balancer has sent to
+    /// this of its servers; the first that strikes decides.
     #[inline]
     pub(super) fn strike(&self, service: ServiceId, server: u32, key: u64) -> Strike {
         for id in &self.active_faults[service.index()] {

@@ -83,8 +83,8 @@ const STOP_INTERVAL: u64 = 1 << 20;
 
 /// One run of a plan. Single-threaded; owns all of its state.
 ///
-/// `FULL` says whether the plan may have servers that are told apart, pools or cancellation. If not, the compiler leaves
-/// out whatever asks for them: what a plan does not use costs it nothing.
+/// `FULL` says whether the plan may have servers that are told apart, pools or cancellation. If not, the compiler
+/// leaves out whatever asks for them: what a plan does not use costs it nothing.
 pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) plan: &'p Plan,
     pub(super) tap: &'p mut T,

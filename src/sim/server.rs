@@ -60,8 +60,8 @@ pub(super) struct Servers {
     pub(super) pauses: bool,
     /// Whether service may take longer than it does by itself.
     disturbed: bool,
-    /// By service: whether calls of its work may be abandoned, because it ends work whose caller has given up, or because
-    /// it may crash.
+    /// By service: whether calls of its work may be abandoned, because it ends work whose caller has given up, or
+    /// because it may crash.
     pub(super) abandon: Vec<bool>,
     /// Whether that is so anywhere.
     pub(super) cancels: bool,

@@ -23,8 +23,8 @@ const NO_LIMITER: &str = "for no limiter write `limiter = \"none\"`";
 /// The way out for controlled delay without a delay.
 const NO_CODEL: &str = "for a queue that drops nobody write `drop = \"never\"`";
 
-/// The most servers of all services together, and the most pools: one for each instance of a caller and each of its calls
-/// that has one. Each keeps a state of some hundred bytes, in each replica that runs.
+/// The most servers of all services together, and the most pools: one for each instance of a caller and each of its
+/// calls that has one. Each keeps a state of some hundred bytes, in each replica that runs.
 const SERVERS_MAX: u64 = 1_000_000;
 const POOLS_MAX: u64 = 1 << 24;
 
