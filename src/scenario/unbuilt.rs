@@ -16,20 +16,8 @@ pub const CALL: &[&str] = &["hedge", "throttle", "breaker"];
 /// Of a service.
 pub const SERVICE: &[&str] = &["ejection", "writes", "idempotency_store"];
 
-/// Of a limiter, whatever its kind.
-pub const LIMITER: &[&str] = &["retry_after"];
-
 /// Of a retry policy.
-pub const RETRY: &[&str] = &["preset", "retry_after"];
-
-/// Of a fault.
-pub const FAULT: &[&str] = &["every", "random", "first_instances"];
-
-/// Effects of a fault.
-pub const EFFECT: &[&str] = &["blackhole", "pause", "crash", "slow", "capacity", "loss", "load"];
-
-/// Of the effect `fail`.
-pub const FAIL: &[&str] = &["work", "correlation", "epoch", "retry_after"];
+pub const RETRY: &[&str] = &["preset"];
 
 /// Metrics, in any scope.
 pub const METRICS: &[&str] = &[

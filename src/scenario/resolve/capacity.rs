@@ -54,7 +54,6 @@ impl Resolver<'_> {
     pub(super) fn capacity(&mut self, path: &str, table: &ServiceTable) -> Capacity {
         let none = Capacity::UNLIMITED;
         Capacity {
-            retry_after: None,
             instances: table.instances.get().map_or(none.instances, |&Instances(count)| narrow(count)),
             balance: table.balance.get().map_or(none.balance, balance),
             workers: limit(table.workers.get().and_then(|limit| limit.value()).map(|&Workers(count)| count)),
@@ -67,6 +66,7 @@ impl Resolver<'_> {
                 table.max_in_flight.get().and_then(|limit| limit.value()).map(|&InFlight(count)| count),
             ),
             limiter: table.limiter.get().map_or(none.limiter, |choice| self.limiter(path, choice)),
+            retry_after: table.limiter.get().and_then(retry_after),
             contention: self.contention(path, &table.contention),
             cancel: match table.cancel.get() {
                 Some(CancelChoice::Ignore) | None => Cancel::Ignore,
@@ -145,6 +145,16 @@ impl Resolver<'_> {
         };
         Contention { knee: narrow(knee), slope }
     }
+}
+
+/// What a limiter says about when to try again.
+fn retry_after(choice: &LimiterChoice) -> Option<Span> {
+    let given = match choice {
+        LimiterChoice::None => return None,
+        LimiterChoice::FixedWindow(window) => &window.value.retry_after,
+        LimiterChoice::TokenBucket(bucket) => &bucket.value.retry_after,
+    };
+    given.get().and_then(|limit| limit.value()).map(|&Duration(span)| span)
 }
 
 fn balance(choice: &BalanceChoice) -> Balance {

@@ -13,6 +13,7 @@ mod graph;
 mod order;
 mod policies;
 mod strays;
+mod targets;
 mod windows;
 
 pub use expectations::{Judged, expectations};
@@ -54,7 +55,7 @@ pub fn resolve(tables: &ScenarioTable, created: &[Created], folder: &Path, error
         horizon: resolver.limit(&tables.horizon, "`horizon`").map(|span| Instant::ZERO + span),
         warmup: resolver.warmup(),
         bucket: resolver.bucket(),
-        recovery: Recovery::DEFAULT,
+        recovery: resolver.recovery(),
         groups: resolver.groups(&policies),
         services: resolver.services(&policies),
         faults: resolver.faults(),
@@ -145,6 +146,10 @@ impl Resolver<'_> {
             self.refuse(&warmup.place, message, "nothing would be measured");
         }
         Instant::ZERO + span
+    }
+
+    fn recovery(&mut self) -> Recovery {
+        Recovery::DEFAULT
     }
 
     fn bucket(&mut self) -> Span {

@@ -22,10 +22,10 @@ pub use capacity::{
 pub use clients::ClientTable;
 pub use dists::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
 pub use expect::ExpectTable;
-pub use faults::{EffectChoice, FailTable, FaultTable};
+pub use faults::{DirectionChoice, EffectChoice, FailTable, FaultTable, LossTable, RandomTable, SlowTable};
 pub use retries::{
-    BackoffChoice, BudgetChoice, CapOrderChoice, JitterChoice, RetryTable, SharedByChoice, SharedOverChoice,
-    TokenBucketTable,
+    BackoffChoice, BeyondChoice, BudgetChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable,
+    SharedByChoice, SharedOverChoice, TokenBucketTable,
 };
 pub use services::ServiceTable;
 
