@@ -109,7 +109,7 @@ impl Interpreter<'_> {
             }
         }
         let lost = !matches!(way, Way::Arrives(_));
-        let connects = matches!(way, Way::Arrives(_) | Way::Lost);
+        let connects = !matches!(way, Way::NotConnected);
         // Waiting for a slot counts.
         let timeout = (settings.timeout.after != Span::UNLIMITED).then(|| started + settings.timeout.after);
         let connects_until = self.after(settings.connect_timeout.after).filter(|_| !connects);

@@ -117,6 +117,7 @@ impl<'plan> Interpreter<'plan> {
             Event::Arrival(group) => self.arrival(group),
             Event::ClientArrival { group, client } => self.client_arrival(group, client),
             Event::Arrive { attempt } => self.arrive(attempt),
+            Event::Served { work } if self.is_put_off(work) => {}
             Event::Served { work } => self.served(work),
             Event::Answer { attempt, reply } => self.answer(attempt, reply),
             Event::Timer { attempt } => self.timer(attempt),

@@ -4,7 +4,6 @@ use stormsim::failure::ErrorKind;
 use stormsim::plan::ServiceId;
 use stormsim::time::Instant;
 
-use super::agenda::{Class, Event};
 use super::interpreter::{Freed, Interpreter};
 use super::record::{Work, WorkEnd};
 
@@ -12,12 +11,19 @@ impl Interpreter<'_> {
     /// A server does nothing until `until`: what is in service there begins anew then.
     pub(super) fn pause(&mut self, service: ServiceId, server: u32, until: Instant) {
         for work in self.works_at(service, server, Work::is_in_service) {
-            let this = &mut self.record.works[work];
-            let served = this.served.take().expect("it is in service");
-            self.agenda.cancel(served);
-            let at = until + this.service_time;
-            this.served = Some(self.agenda.schedule(at, Class::Normal, Event::Served { work }));
+            self.record.works[work].begins_anew = Some(until);
         }
+    }
+
+    /// **Served** of a work would come now. If a pause has begun since it was scheduled, it is scheduled anew, and that
+    /// is no event.
+    pub(super) fn is_put_off(&mut self, work: usize) -> bool {
+        let this = &mut self.record.works[work];
+        let Some(end) = this.begins_anew.take() else { return false };
+        let at = end + this.service_time;
+        self.serve_until(work, at);
+        self.record.events -= 1;
+        true
     }
 
     /// Everything that is in progress at a server ends with `reset`.

@@ -203,6 +203,8 @@ pub struct Work {
     pub struck: Option<Struck>,
     /// How long its service takes; zero before a worker took it up.
     pub service_time: Span,
+    /// The end of the last pause that has begun since **Served** was scheduled, if one has.
+    pub begins_anew: Option<Instant>,
     /// **Served**, while that is to come.
     pub served: Option<Slot>,
     /// Its service, when that was over or was cut short.

@@ -50,6 +50,7 @@ impl Interpreter<'_> {
             freed: None,
             struck: None,
             service_time: Span::ZERO,
+            begins_anew: None,
             served: None,
             service_spent: None,
             steps: Vec::new(),
