@@ -4,7 +4,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 
 use crate::dist::mix;
-use crate::plan::{Effect, Fault, GroupId, Plan, Target, WindowsOfReplica};
+use crate::plan::{Effect, Fault, Group, GroupId, Plan, Target, WindowsOfReplica};
 use crate::time::Instant;
 
 /// The factors by which the rate of a client group is multiplied over time, in one replica.
@@ -18,14 +18,18 @@ pub struct Surge<'p> {
     /// The stretch over which the factor does not change.
     now: Range<Instant>,
     factor: f64,
+    /// Nothing comes from here on.
+    until: Instant,
     /// Points, and undisturbed points, before its start.
     points: f64,
     undisturbed: f64,
 }
 
 impl<'p> Surge<'p> {
-    /// From `from` on. None if no load fault is on the group.
-    pub fn new(plan: &'p Plan, group: GroupId, from: Instant, replica_key: u64) -> Option<Self> {
+    /// Within the window of a group's arrivals. None if no load fault is on the group.
+    pub fn new(plan: &'p Plan, group: GroupId, replica_key: u64) -> Option<Self> {
+        let Group { from, until, .. } = plan.groups[group.index()];
+        let until = until.min(plan.horizon.unwrap_or(Instant::LIMIT));
         let on_it = |fault: &&Fault| fault.targets.contains(&Target::Group(group));
         let factors = plan.faults.iter().filter(on_it).filter_map(|fault| match fault.effect {
             Effect::Load { factor } => Some((factor, fault.windows.of_replica(mix(replica_key, fault.key)).peekable())),
@@ -35,7 +39,7 @@ impl<'p> Surge<'p> {
         if faults.is_empty() {
             return None;
         }
-        let mut surge = Self { faults, now: from..from, factor: 1.0, points: 0.0, undisturbed: 0.0 };
+        let mut surge = Self { faults, now: from..from, factor: 1.0, until, points: 0.0, undisturbed: 0.0 };
         surge.begin(from);
         Some(surge)
     }
@@ -57,10 +61,11 @@ impl<'p> Surge<'p> {
         (self.now, self.factor) = (start..end, factor);
     }
 
-    /// The undisturbed point of `point`, if it is ever reached; points ascend from one question to the next. `due` is
+    /// The undisturbed point of `point`, if it is reached before the end of the window; points ascend from one question to the next. `due` is
     /// the number of requests expected between the start and an instant, undisturbed.
     pub fn undisturbed(&mut self, point: f64, due: impl Fn(Instant) -> f64) -> Option<f64> {
-        loop {
+        // Windows may come again and again after the last request.
+        while self.now.start < self.until {
             if self.now.end == Instant::LIMIT {
                 // The last stretch has no end.
                 return (self.factor > 0.0).then(|| self.undisturbed + (point - self.points) / self.factor);
@@ -73,13 +78,14 @@ impl<'p> Surge<'p> {
             (self.points, self.undisturbed) = (points, undisturbed);
             self.begin(self.now.end);
         }
+        None
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Capacity, Fault, Labels, Recovery, Windows};
+    use crate::plan::{Arrivals, Capacity, Labels, Recovery, Windows};
     use crate::time::Span;
 
     fn at(s: u64) -> Instant {
@@ -101,7 +107,14 @@ mod tests {
             windows: Vec::new(),
             bucket: Span::from_s(1),
             recovery: Recovery::DEFAULT,
-            groups: Vec::new(),
+            groups: vec![Group {
+                key: 0,
+                clients: 1,
+                arrivals: Arrivals::Constant { rate: 10.0 },
+                from: at(5),
+                until: Instant::LIMIT,
+                choices: Vec::new(),
+            }],
             services: Vec::new(),
             calls: Vec::new(),
             policies: Vec::new(),
@@ -117,7 +130,7 @@ mod tests {
     /// When the n-th request comes of a group with 10/s from 5 s on.
     fn arrivals(faults: &[(f64, Range<Instant>)], numbers: &[u32]) -> Vec<Option<f64>> {
         let plan = plan(faults);
-        let mut surge = Surge::new(&plan, GroupId(0), at(5), 1).unwrap();
+        let mut surge = Surge::new(&plan, GroupId(0), 1).unwrap();
         let due = |t: Instant| 10.0 * t.since(at(5)).as_s();
         numbers.iter().map(|&n| surge.undisturbed(n.into(), due).map(|point| 5.0 + point / 10.0)).collect()
     }

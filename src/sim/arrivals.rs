@@ -38,7 +38,7 @@ impl<'p> Source<'p> {
             Arrivals::Periodic { .. } | Arrivals::Closed { .. } => Points::ByClient,
         };
         let clocks = if matches!(points, Points::ByClient) { group.clients as usize } else { 0 };
-        let surge = Surge::new(plan, id, group.from, replica_key).map(Box::new);
+        let surge = Surge::new(plan, id, replica_key).map(Box::new);
         Self { begun: 0, points, begun_by: vec![0; clocks], surge }
     }
 

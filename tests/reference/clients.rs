@@ -22,7 +22,7 @@ impl<'plan> OpenArrivals<'plan> {
     pub(super) fn new(plan: &'plan Plan, replica_key: u64, id: GroupId) -> Self {
         let group = &plan.groups[id.index()];
         let poisson = UnitPoisson::new(replica_key, group.key, due_before_window(group));
-        Self { given: 0, poisson, surge: Surge::new(plan, id, group.from, replica_key) }
+        Self { given: 0, poisson, surge: Surge::new(plan, id, replica_key) }
     }
 
     fn next(&mut self, group: &Group) -> Option<Instant> {

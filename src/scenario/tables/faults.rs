@@ -40,10 +40,10 @@ table! {
 choice! {
     /// What a fault does while it is there.
     EffectChoice is "an effect", unbuilt &[];
-    /// On services and calls: attempts fail.
-    "fail" => Fail(FailTable),
     /// On services: attempts are turned away at once with `refused`.
     "refuse" => Refuse,
+    /// On services and calls: attempts fail.
+    "fail" => Fail(FailTable),
     /// On services and calls: attempts are lost on their way, and nobody says so.
     "blackhole" => BlackHole,
     /// On services: servers do nothing. What is in service then, or begins meanwhile, ends no earlier than its whole service time after the end of the pause.
