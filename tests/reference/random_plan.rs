@@ -186,7 +186,7 @@ fn deadline(grid: Grid) -> impl Strategy<Value = DeadlineRule> {
 fn budget() -> impl Strategy<Value = BudgetSketch> {
     let halves = |range: RangeInclusive<u64>| range.prop_map(|halves| halves * MICRO / 2);
     let deposits = select(vec![0, MICRO / 10, MICRO / 2, MICRO]);
-    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), prop::bool::weighted(0.7)).prop_map(
+    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), prop::bool::weighted(0.9)).prop_map(
         |(max, initial, per_success, cost, floor, by_instance)| BudgetSketch {
             rule: TokenBucket { max, initial: initial.min(max), per_success, cost, floor },
             by_instance,

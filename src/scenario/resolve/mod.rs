@@ -55,7 +55,8 @@ pub fn resolve(tables: &ScenarioTable, created: &[Created], folder: &Path, error
         horizon: resolver.limit(&tables.horizon, "`horizon`").map(|span| Instant::ZERO + span),
         warmup: resolver.warmup(),
         bucket: resolver.bucket(),
-        recovery: resolver.recovery(),
+        // `recovery` of the format is not built yet.
+        recovery: Recovery::DEFAULT,
         groups: resolver.groups(&policies),
         services: resolver.services(&policies),
         faults: resolver.faults(),
@@ -146,10 +147,6 @@ impl Resolver<'_> {
             self.refuse(&warmup.place, message, "nothing would be measured");
         }
         Instant::ZERO + span
-    }
-
-    fn recovery(&mut self) -> Recovery {
-        Recovery::DEFAULT
     }
 
     fn bucket(&mut self) -> Span {
