@@ -43,7 +43,7 @@ choice! {
     /// On services: attempts are turned away at once with `refused`.
     "refuse" => Refuse,
     /// On services and calls: attempts fail.
-    "fail" => Fail(FailTable),
+    "fail" => Fail(Box<FailTable>),
     /// On services and calls: attempts are lost on their way, and nobody says so.
     "blackhole" => BlackHole,
     /// On services: servers do nothing. What is in service then, or begins meanwhile, ends no earlier than its whole service time after the end of the pause.

@@ -83,7 +83,7 @@ impl Cases<'_> {
             ("work open at the horizon", !drained && self.work(|it| it.ended.is_none())),
             (
                 "an attempt on the network at the horizon",
-                !drained && self.attempt(|it| it.sent.is_some() && !it.lost.is_some() && self.work_of(it).is_none()),
+                !drained && self.attempt(|it| it.sent.is_some() && it.lost.is_none() && self.work_of(it).is_none()),
             ),
             ("work that outlasts all requests", drained && last_request_end < Some(end)),
             ("work in progress at the warmup", self.work(|it| it.arrived.at < warmup && it.presence(end).end > warmup)),
