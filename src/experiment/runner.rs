@@ -194,7 +194,7 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
         clients: tables(ScopeKind::Client, &labels.groups, |readings| &readings.groups),
         calls: tables(ScopeKind::Call, &labels.calls, |readings| &readings.calls),
         services: tables(ScopeKind::Service, &labels.services, |readings| &readings.services),
-        faults: labels.faults.iter().map(|name| (name.clone(), MetricTable::new())).collect(),
+        faults: tables(ScopeKind::Fault, &labels.faults, |readings| &readings.faults),
         replicas: digests
             .iter()
             .map(|digest| ReplicaRow { replica: digest.replica, values: digest.readings.scenario.clone() })

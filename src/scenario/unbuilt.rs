@@ -31,10 +31,6 @@ pub const METRICS: &[&str] = &[
     "hedge_wins",
     "executions_per_request",
     "duplicate_effects",
-    "arrivals_last_rps",
-    "recovered",
-    "recovery_s",
-    "last_bad_s",
 ];
 
 /// The version that does not have it.

@@ -66,8 +66,10 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             }
         }
         if begins {
+            self.recorder.fault_began(id);
             self.agenda.schedule_fault(self.window_ends[id.index()], Kind::FaultEnds.of(id.0));
         } else {
+            self.recorder.fault_ended(id, self.now);
             self.schedule_window(id);
         }
     }
