@@ -7,6 +7,7 @@
 //!
 //! The limits of the simulator (`stormsim::metrics::Limit`) are not interpreted: they are no part of what a plan means.
 
+pub mod aftermath;
 mod agenda;
 mod assembly;
 mod balancer;
@@ -42,6 +43,6 @@ use stormsim::time::Instant;
 /// Everything that happens in one replica of `plan`, in causal order, and what it adds up to.
 pub fn interpret(plan: &Plan, seed: u64, replica: u32) -> (Vec<(Instant, Note)>, Outcome) {
     let record = interpreter::run(plan, seed, replica);
-    let outcome = outcome::outcome(plan, replica, &record);
+    let outcome = outcome::outcome(plan, seed, replica, &record);
     (record.notes, outcome)
 }
