@@ -316,7 +316,8 @@ fn the_recorder_agrees_with_the_list_of_requests() {
     });
     compared.unwrap();
     let seen = seen.map(Cell::into_inner);
-    assert!(seen.iter().all(|&count| count > 1_000), "untold, unrecovered, recovered at once and later: {seen:?}");
+    let total: u32 = seen.iter().sum();
+    assert!(seen.iter().all(|count| count * 40 > total), "untold, unrecovered, recovered at once and later: {seen:?}");
 }
 
 proptest! {
