@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 
 use crate::experiment::judge::Judge;
@@ -15,7 +15,7 @@ use crate::experiment::{
 };
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
 use crate::metrics::{End, Limit, Outcome};
-use crate::plan::{Fault, Plan, ServiceId, Windows};
+use crate::plan::{Fault, Plan, ServiceId, Target, Windows};
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
 use crate::time::Instant;
@@ -201,6 +201,12 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
             .collect(),
         load: timeline.load(plan, replicas),
         timeline: timeline.means(plan, replicas),
+        struck: labels
+            .faults
+            .iter()
+            .zip(&plan.faults)
+            .map(|(name, fault)| (name.clone(), struck(plan, fault)))
+            .collect(),
         warmup_s: plan.warmup.as_s(),
         limits: services.map(|(name, id)| (name.clone(), ServiceLimits::of(plan, id))).collect(),
         fault_windows: labels
@@ -213,6 +219,17 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
             })
             .collect(),
     }
+}
+
+/// The services that a fault is on, or on calls of which it is.
+fn struck(plan: &Plan, fault: &Fault) -> Vec<String> {
+    let service = |target: &Target| match *target {
+        Target::Service(service) => Some(service),
+        Target::Call(call) => Some(plan.calls[call.index()].target),
+        Target::Group(_) => None,
+    };
+    let services: IndexSet<ServiceId> = fault.targets.iter().filter_map(service).collect();
+    services.into_iter().map(|service| plan.labels.services[service.index()].clone()).collect()
 }
 
 /// The windows of a fault that are the same in all replicas.

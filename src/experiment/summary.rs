@@ -80,6 +80,9 @@ pub struct VariantSummary {
     /// When faults were active, for charts.
     #[serde(skip)]
     pub fault_windows: Vec<FaultWindows>,
+    /// By fault the services that it strikes itself or on the way there, for verdicts.
+    #[serde(skip)]
+    pub struck: IndexMap<String, Vec<String>>,
     /// Until when nothing is measured, in seconds, for charts.
     #[serde(skip)]
     pub warmup_s: f64,
