@@ -15,7 +15,7 @@ use crate::experiment::{
 };
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
 use crate::metrics::{End, Limit, Outcome};
-use crate::plan::{Fault, Plan, ServiceId, Target, Windows};
+use crate::plan::{Fault, Origin, Plan, ServiceId, Target, Windows};
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
 use crate::time::Instant;
@@ -221,14 +221,24 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
     }
 }
 
-/// The services that a fault is on, or on calls of which it is.
+/// The services that a fault is on, or on the way to; if it is on a client group, all to which that has a path.
 fn struck(plan: &Plan, fault: &Fault) -> Vec<String> {
-    let service = |target: &Target| match *target {
-        Target::Service(service) => Some(service),
-        Target::Call(call) => Some(plan.calls[call.index()].target),
-        Target::Group(_) => None,
-    };
-    let services: IndexSet<ServiceId> = fault.targets.iter().filter_map(service).collect();
+    let called_by = |origin| plan.calls.iter().filter(move |call| call.origin == origin).map(|call| call.target);
+    let mut services: IndexSet<ServiceId> = IndexSet::new();
+    for target in &fault.targets {
+        match *target {
+            Target::Service(service) => _ = services.insert(service),
+            Target::Call(call) => _ = services.insert(plan.calls[call.index()].target),
+            Target::Group(group) => {
+                let mut ahead: Vec<ServiceId> = called_by(Origin::Group(group)).collect();
+                while let Some(service) = ahead.pop() {
+                    if services.insert(service) {
+                        ahead.extend(called_by(Origin::Service(service)));
+                    }
+                }
+            }
+        }
+    }
     services.into_iter().map(|service| plan.labels.services[service.index()].clone()).collect()
 }
 

@@ -80,7 +80,8 @@ pub struct VariantSummary {
     /// When faults were active, for charts.
     #[serde(skip)]
     pub fault_windows: Vec<FaultWindows>,
-    /// By fault the services that it strikes itself or on the way there, for verdicts.
+    /// By fault the services that it is on, or on the way to, for verdicts; of one on a client group all to which that
+    /// has a path.
     #[serde(skip)]
     pub struck: IndexMap<String, Vec<String>>,
     /// Until when nothing is measured, in seconds, for charts.

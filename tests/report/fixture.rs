@@ -1,12 +1,14 @@
 //! Summaries as an experiment would make them, from models small enough to check by eye.
 
 mod overloaded;
+mod recovering;
 mod served;
 mod unfinished;
 
 use std::collections::BTreeMap;
 
 pub use overloaded::overloaded;
+pub use recovering::recovering;
 pub use served::served;
 pub use unfinished::unfinished;
 

@@ -9,14 +9,16 @@ use crate::report::text::{Counted, wrap};
 /// More sentences would bury the tables; `summary.csv` has all figures.
 const SHOWN: usize = 20;
 
-/// After a blank line a sentence for every fault and variant; variants that need the same share it. Nothing without
-/// faults.
+/// After a blank line a sentence for every fault and variant; variants that need the same share it. Nothing without a
+/// fault that was to end.
 pub(super) fn render(summary: &Summary, width: usize) -> String {
     let mut sentences: IndexMap<String, Vec<String>> = IndexMap::new();
     for variant in &summary.variants {
         for (fault, table) in &variant.faults {
-            let sentence = Verdict { variant, fault, table }.sentence();
-            sentences.entry(sentence).or_default().push(format!("`{}`", variant.name));
+            let verdict = Verdict { variant, fault, table };
+            if !verdict.is_for_good() && !variant.replicas.is_empty() {
+                sentences.entry(verdict.sentence()).or_default().push(format!("`{}`", variant.name));
+            }
         }
     }
     if sentences.is_empty() {
@@ -46,6 +48,12 @@ struct Verdict<'a> {
 }
 
 impl Verdict<'_> {
+    /// Whether the fault was never meant to end.
+    fn is_for_good(&self) -> bool {
+        let mut windows = self.variant.fault_windows.iter().filter(|windows| windows.name == self.fault);
+        windows.any(|windows| windows.windows_s.last().is_some_and(|(_, until)| until.is_infinite()))
+    }
+
     fn sentence(&self) -> String {
         let fault = self.fault;
         let replicas = self.variant.replicas.len();
@@ -57,37 +65,31 @@ impl Verdict<'_> {
         let recovered = of("recovery_s").map_or(0, |stat| stat.n as usize);
         let lost = told - recovered;
         if told == 0 {
-            return format!(
-                "the horizon is too short to tell whether it recovers from `{fault}`: {}",
-                self.what_is_left()
-            );
+            return match self.largest("observed_s") {
+                Some(left) => {
+                    format!("the horizon is too short to tell: the run ends {} after `{fault}`", seconds(left))
+                }
+                None => format!("the run ends before `{fault}` does: there is no telling whether it recovers"),
+            };
         }
         let sentence = if recovered == 0 && told == replicas {
-            format!("did not recover{} of `{fault}`{}", self.observed(), in_all(replicas, "any of "))
+            let from = self.observed().map_or("from".to_owned(), |observed| format!("within {observed} of"));
+            format!("did not recover {from} `{fault}`{}", in_all(replicas, "any of "))
         } else if recovered == replicas {
             self.when_all_recovered(replicas)
         } else {
             self.in_some(recovered, lost, replicas)
         };
-        if lost > 0 { sentence + &self.reason(recovered > 0) } else { sentence }
+        if lost > 0 { sentence + &self.reason(lost < replicas) } else { sentence }
     }
 
     fn largest(&self, metric: &str) -> Option<f64> {
         self.table.get(metric)?.max
     }
 
-    /// Why it is too little.
-    fn what_is_left(&self) -> String {
-        match self.largest("observed_s") {
-            Some(observed) => format!("the run ends {} after it", seconds(observed)),
-            None => "the run ends within it".to_owned(),
-        }
-    }
-
-    /// " within 48 s": for so long every replica was watched.
-    fn observed(&self) -> String {
-        let observed = self.table.get("observed_s").and_then(|stat| stat.min);
-        observed.map_or(String::new(), |observed| format!(" within {}", seconds(observed)))
+    /// For how long every replica was watched.
+    fn observed(&self) -> Option<String> {
+        Some(seconds(self.table.get("observed_s")?.min?))
     }
 
     fn when_all_recovered(&self, replicas: usize) -> String {
@@ -106,23 +108,34 @@ impl Verdict<'_> {
         }
     }
 
-    /// Some replicas did not recover, or do not tell.
+    /// Replicas differ.
     fn in_some(&self, recovered: usize, lost: usize, replicas: usize) -> String {
-        let median = self.table.get("recovery_s").and_then(|stat| stat.p50);
-        let median = median.map_or(String::new(), |median| format!(", after {} (median)", seconds(median)));
+        let fault = self.fault;
+        let mut parts = Vec::new();
+        if recovered > 0 {
+            let median = self.table.get("recovery_s").and_then(|stat| stat.p50);
+            let median = median.map_or(String::new(), |median| format!(", after {} (median)", seconds(median)));
+            parts.push(format!("recovered from `{fault}` in {recovered} of {replicas} replicas{median}"));
+        }
         let untold = replicas - recovered - lost;
-        let mut sentence = format!("recovered from `{}` in {recovered} of {replicas} replicas{median}", self.fault);
         if untold > 0 {
-            sentence += &format!("; the horizon is too short to tell in {untold}");
+            let of = if recovered > 0 { String::new() } else { format!(" of {replicas} replicas") };
+            parts.push(format!("there is no telling in {untold}{of}"));
         }
         if lost > 0 {
-            sentence += &format!("; not{} in {lost}", self.observed());
+            let which = match (recovered, untold) {
+                (0, _) => format!("no recovery from `{fault}`"),
+                (_, 0) => self.observed().map_or("not".to_owned(), |observed| format!("not within {observed}")),
+                // How long those were watched that do not tell says nothing about the others.
+                _ => "not".to_owned(),
+            };
+            parts.push(format!("{which} in {lost}"));
         }
-        sentence
+        parts.join("; ")
     }
 
-    /// What the service that suffers most had to do in the end, as far as that is known. Where replicas differ: in that
-    /// with the most.
+    /// What the service that suffers most had to do in the end, as far as that is known; where replicas differ, in the
+    /// one with the most.
     fn reason(&self, differs: bool) -> String {
         let services = self.variant.struck.get(self.fault).into_iter().flatten();
         let loads = services.filter_map(|name| {
