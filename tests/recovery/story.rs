@@ -64,8 +64,8 @@ impl Story {
     }
 
     /// What a recorder makes of it, with a fault in these windows, in ms; of what comes before the end.
-    pub fn tally(&self, rule: Recovery, windows_ms: &[Range<u64>], end: Instant, ended: End) -> FaultTally {
-        let windows: Vec<_> = windows_ms.iter().map(|window| ms(window.start)..ms(window.end)).collect();
+    pub fn tally(&self, rule: Recovery, windows_ms: &[(u64, u64)], end: Instant, ended: End) -> FaultTally {
+        let windows: Vec<_> = windows_ms.iter().map(|&(from, until)| ms(from)..ms(until)).collect();
         self.tally_of(rule, &windows, end, ended)
     }
 
