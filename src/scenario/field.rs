@@ -46,6 +46,11 @@ impl<T> Field<T> {
         self.key.is_none()
     }
 
+    /// Whether the key is present but wrong.
+    pub fn is_wrong(&self) -> bool {
+        self.key.is_some() && self.value.is_none()
+    }
+
     /// The value with its place, if it is good.
     pub fn spanned(&self) -> Option<&Spanned<T>> {
         self.value.as_ref()

@@ -6,13 +6,12 @@ use crate::dist::{Dist, probability};
 use crate::failure::ErrorKind;
 use crate::plan::{Capacity, Direction, Effect, Failure, FaultDraft, TargetDraft, Windows};
 use crate::scenario::counts::FirstInstances;
-use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::resolve::capacity::narrow;
-use crate::scenario::resolve::{Resolver, instant, is_open};
+use crate::scenario::resolve::{Resolver, instant};
 use crate::scenario::source::Place;
 use crate::scenario::tables::{
-    CallTable, DirectionChoice, DistSetting, EffectChoice, FailTable, FaultTable, LossTable, RandomTable, SlowTable,
+    DirectionChoice, DistSetting, EffectChoice, FailTable, FaultTable, LossTable, RandomTable, SlowTable,
 };
 use crate::scenario::values::{Duration, NotNegative, Positive, Share};
 use crate::time::{Instant, Span};
@@ -23,8 +22,8 @@ const EPOCH_DEFAULT: Span = Span::from_s(1);
 impl Resolver<'_> {
     pub(super) fn faults(&mut self) -> Vec<FaultDraft> {
         let mut faults = Vec::new();
-        // Where each pause stands, for those that may overlap.
-        let mut pauses: Vec<(usize, &Place)> = Vec::new();
+        // Where the effect of each stands.
+        let mut places = Vec::new();
         for (name, field) in self.tables.faults.entries() {
             let Some(table) = field.get().filter(|_| !self.is_stray("faults", name)) else { continue };
             let owner = format!("`faults.{name}`");
@@ -34,29 +33,12 @@ impl Resolver<'_> {
             let windows = self.windows(name, table);
             let first_instances = self.first_instances(name, table, &targets);
             let effect = self.effect(name, table);
-            if let (Effect::Pause, Some(place)) = (&effect, table.effect.key()) {
-                pauses.push((faults.len(), place));
-            }
             faults.push(FaultDraft { name: name.to_owned(), targets, first_instances, windows, effect });
+            places.push(table.effect.key());
         }
-        self.check_pauses(&faults, &pauses);
+        self.check_pauses(&faults, &places);
+        self.check_silence(&faults, &places);
         faults
-    }
-
-    /// A server cannot be paused while it is.
-    fn check_pauses(&mut self, faults: &[FaultDraft], pauses: &[(usize, &Place)]) {
-        for (n, &(later, place)) in pauses.iter().enumerate() {
-            for &(earlier, other_place) in &pauses[..n] {
-                let (later, earlier) = (&faults[later], &faults[earlier]);
-                let shared = later.targets.iter().any(|target| earlier.targets.contains(target));
-                if shared && may_overlap(&later.windows, &earlier.windows) {
-                    let message = format!("the pauses `{}` and `{}` may overlap", earlier.name, later.name);
-                    let error = Diagnostic::new(message).at(place);
-                    let error = error.context(other_place, "the other pause");
-                    self.errors.push(error.hint("let one end before the other begins, or make them one fault"));
-                }
-            }
-        }
     }
 
     fn windows(&mut self, fault: &str, table: &FaultTable) -> Windows {
@@ -107,6 +89,10 @@ impl Resolver<'_> {
 
     fn window(&mut self, fault: &str, table: &FaultTable) -> Range<Instant> {
         let from = instant(table.from.get().copied());
+        if table.until.is_wrong() || table.lasts.is_wrong() {
+            // Some end was meant: nobody needs to hear what an open one would mean.
+            return from..from;
+        }
         let given = |field: &Field<OrNone<Duration>>| {
             let spanned = field.spanned()?;
             spanned.value.value().map(|&Duration(span)| (span, spanned.place.clone()))
@@ -114,7 +100,7 @@ impl Resolver<'_> {
         if let Some((until, place)) = given(&table.until) {
             let until = Instant::ZERO + until;
             // A wrong `from` has been reported: what it was meant to be is not known.
-            if until <= from && (table.from.is_absent() || table.from.get().is_some()) {
+            if until <= from && !table.from.is_wrong() {
                 let message = format!("`faults.{fault}` is over before it begins: `until` must be later than `from`");
                 self.refuse(&place, message, "`until` is a time of the run; for a length write `lasts`");
             }
@@ -152,14 +138,8 @@ impl Resolver<'_> {
         match table.effect.get() {
             Some(EffectChoice::Fail(fail)) => Effect::Fail(self.fail(fault, &fail.value)),
             Some(EffectChoice::Refuse) | None => Effect::Refuse,
-            Some(EffectChoice::BlackHole) => {
-                self.check_silence(fault, table);
-                Effect::BlackHole
-            }
-            Some(EffectChoice::Pause) => {
-                self.check_silence(fault, table);
-                Effect::Pause
-            }
+            Some(EffectChoice::BlackHole) => Effect::BlackHole,
+            Some(EffectChoice::Pause) => Effect::Pause,
             Some(EffectChoice::Crash) => Effect::Crash,
             Some(EffectChoice::Slow(slow)) => self.slow(fault, &slow.value, &slow.place),
             Some(EffectChoice::Capacity(capacity)) => {
@@ -167,35 +147,12 @@ impl Resolver<'_> {
                 self.require(&capacity.value.factor, &owner, "factor", "0.5", Some(&capacity.place));
                 Effect::Capacity { factor: capacity.value.factor.get().map_or(1.0, |&Share(factor)| factor) }
             }
-            Some(EffectChoice::Loss(loss)) => {
-                self.check_silence(fault, table);
-                lost(&loss.value)
-            }
+            Some(EffectChoice::Loss(loss)) => lost(&loss.value),
             Some(EffectChoice::Load(load)) => {
                 let owner = format!("`faults.{fault}.effect.load`");
                 self.require(&load.value.factor, &owner, "factor", "4", Some(&load.place));
                 Effect::Load { factor: load.value.factor.get().map_or(1.0, |&NotNegative(factor)| factor) }
             }
-        }
-    }
-
-    /// Whoever waits for an answer that never comes, without a limit, waits for ever, and the run with him.
-    fn check_silence(&mut self, fault: &str, table: &FaultTable) {
-        if !is_open(&self.tables.horizon) {
-            return;
-        }
-        let ends = |call: &CallTable| !is_open(&call.timeout) || !is_open(&call.total_timeout);
-        let services = self.tables.services.entries().filter_map(|(name, field)| Some((name, &field.get()?.calls)));
-        let clients = self.tables.clients.entries().filter_map(|(name, field)| Some((name, &field.get()?.calls)));
-        let endless = services.chain(clients).find_map(|(caller, calls)| {
-            calls.entries().find_map(|(label, field)| {
-                let call = field.get()?;
-                (!ends(call)).then(|| format!("`{caller}->{label}`"))
-            })
-        });
-        if let (Some(call), Some(place)) = (endless, table.effect.key()) {
-            let message = format!("with `faults.{fault}` the run may never end: {call} waits without a limit");
-            self.refuse(place, message, "give the call a `timeout`, or the run a `horizon`");
         }
     }
 
@@ -244,25 +201,4 @@ fn lost(table: &LossTable) -> Effect {
         Some(DirectionChoice::Response) => Direction::Response,
     };
     Effect::Loss { probability: probability(table.probability.get().map_or(1.0, |&Share(share)| share)), direction }
-}
-
-/// Whether two faults may be there at the same time. Random ones may, wherever their bounds meet.
-fn may_overlap(one: &Windows, other: &Windows) -> bool {
-    // Repeated windows with different periods meet sooner or later; so many of them are looked at.
-    const LOOKED_AT: usize = 10_000;
-    let bounds = |windows: &Windows| -> Vec<Range<Instant>> {
-        match windows {
-            Windows::Random { within, .. } => vec![within.clone()],
-            windows => windows.of_replica(0).take(LOOKED_AT).collect(),
-        }
-    };
-    let (one, other) = (bounds(one), bounds(other));
-    let (mut i, mut j) = (0, 0);
-    while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {
-        if a.start < b.end && b.start < a.end {
-            return true;
-        }
-        if a.end <= b.start { i += 1 } else { j += 1 }
-    }
-    false
 }

@@ -50,8 +50,9 @@ impl Resolver<'_> {
                     self.refuse(&target.place, format!("`faults.{fault}.on` lists `{name}` twice"), "once is enough");
                 }
                 Some(found) => {
-                    self.check_effect(fault, table, name, found, &target.place);
-                    targets.push(found);
+                    if self.fits(fault, table, name, found, &target.place) {
+                        targets.push(found);
+                    }
                 }
                 None => self.unknown_target(fault, name, &target.place),
             }
@@ -91,9 +92,10 @@ impl Resolver<'_> {
         self.errors.push(error.maybe_hint(suggest::hint(name, "targets", names.iter().map(String::as_str))));
     }
 
-    /// Whether what a fault does can be done to this target.
-    fn check_effect(&mut self, fault: &str, table: &FaultTable, name: &str, target: TargetDraft, place: &Place) {
-        let Some(effect) = table.effect.get() else { return };
+    /// Whether what a fault does can be done to this target. Reports why not, and settings of it that cannot.
+    fn fits(&mut self, fault: &str, table: &FaultTable, name: &str, target: TargetDraft, place: &Place) -> bool {
+        // Of a wrong effect nobody knows what it was meant to be.
+        let Some(effect) = table.effect.get() else { return true };
         let kind = Kind::of(target);
         let (word, fits): (&str, &[Kind]) = match effect {
             EffectChoice::Fail(_) => ("fail", &[Kind::Service, Kind::Call]),
@@ -114,7 +116,7 @@ impl Resolver<'_> {
                 kinds.join(" or ")
             );
             self.refuse(place, message, effects_of(kind));
-            return;
+            return false;
         }
         match (effect, target) {
             (EffectChoice::Fail(fail), TargetDraft::Call(..)) if fail.value.work.get() == Some(&true) => {
@@ -138,6 +140,7 @@ impl Resolver<'_> {
                 format!("`faults.{fault}.first_instances`: `{name}` is {}, which has no servers", kind.noun());
             self.refuse(place, message, "take it out; it is for faults on services");
         }
+        true
     }
 
     /// Only a rate can be multiplied.
