@@ -118,6 +118,10 @@ pub struct NoneWord;
 #[derive(Clone, Copy, Debug)]
 pub struct UnlimitedWord;
 
+/// `"ignore"`.
+#[derive(Clone, Copy, Debug)]
+pub struct IgnoreWord;
+
 impl Word for NoneWord {
     const TEXT: &'static str = "none";
     const WORD: Self = Self;
@@ -128,11 +132,19 @@ impl Word for UnlimitedWord {
     const WORD: Self = Self;
 }
 
+impl Word for IgnoreWord {
+    const TEXT: &'static str = "ignore";
+    const WORD: Self = Self;
+}
+
 /// Something, or `"none"`.
 pub type OrNone<T> = Or<NoneWord, T>;
 
 /// A number, or `"unlimited"`.
 pub type OrUnlimited<T> = Or<UnlimitedWord, T>;
+
+/// Something, or `"ignore"`.
+pub type OrIgnore<T> = Or<IgnoreWord, T>;
 
 /// Places are no part of the schema.
 macro_rules! schema_of_the_value {

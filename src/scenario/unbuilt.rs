@@ -4,9 +4,6 @@
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
 
-/// Of the scenario as a whole.
-pub const ROOT: &[&str] = &["recovery"];
-
 /// Of a client group.
 pub const CLIENT: &[&str] = &["idempotency", "on_exhausted"];
 

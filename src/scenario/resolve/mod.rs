@@ -13,6 +13,7 @@ mod graph;
 mod order;
 mod pauses;
 mod policies;
+mod recovery;
 mod silence;
 mod strays;
 mod targets;
@@ -23,7 +24,7 @@ pub use expectations::{Judged, expectations};
 use std::path::Path;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, Draft, GroupDraft, PolicyDraft, Recovery, ServiceDraft};
+use crate::plan::{Arrivals, Draft, GroupDraft, PolicyDraft, ServiceDraft};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, OrNone};
 use crate::scenario::overrides::Created;
@@ -57,8 +58,7 @@ pub fn resolve(tables: &ScenarioTable, created: &[Created], folder: &Path, error
         horizon: resolver.limit(&tables.horizon, "`horizon`").map(|span| Instant::ZERO + span),
         warmup: resolver.warmup(),
         bucket: resolver.bucket(),
-        // `recovery` of the format is not built yet.
-        recovery: Recovery::DEFAULT,
+        recovery: resolver.recovery(),
         groups: resolver.groups(&policies),
         services: resolver.services(&policies),
         faults: resolver.faults(),

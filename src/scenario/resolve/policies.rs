@@ -61,7 +61,8 @@ impl Resolver<'_> {
     }
 
     fn server_delay(&mut self, name: &str, table: &RetryTable) -> ServerDelay {
-        let Some(given) = table.retry_after.get().and_then(|given| given.value()) else { return ServerDelay::IGNORE };
+        let given = table.retry_after.get().and_then(|given| given.value()).and_then(|given| given.value());
+        let Some(given) = given else { return ServerDelay::IGNORE };
         let jitter = match given.jitter.get().and_then(|jitter| jitter.value()) {
             Some(setting) => self.dist(setting, &format!("retries.{name}.retry_after.jitter")),
             None => Dist::ZERO,

@@ -2,7 +2,7 @@
 
 use crate::failure::ErrorKind;
 use crate::scenario::declare::{choice, table};
-use crate::scenario::field::{OrNone, OrUnlimited, Spanned};
+use crate::scenario::field::{OrIgnore, OrNone, OrUnlimited, Spanned};
 use crate::scenario::tables::DistSetting;
 use crate::scenario::unbuilt;
 use crate::scenario::values::{AtLeastOne, Attempts, Duration, Positive, Retries, Share, Tokens};
@@ -26,8 +26,8 @@ table! {
     retry_on: Vec<Spanned<ErrorKind>>,
     /// No wait for an attempt that has less than this left of the deadline. Default: `"0s"`. Example: `"60ms"`.
     min_attempt: Duration,
-    /// What is made of a server's word on when to try again (`Retry-After`). Default: `"none"`, nothing. Example: `{ rule = "replace", jitter = { uniform = { max = "6s" } } }`.
-    retry_after: OrNone<RetryAfterTable>,
+    /// What is made of a server's word on when to try again (`Retry-After`). Default: `"ignore"`. Example: `{ rule = "replace", jitter = { uniform = { max = "6s" } } }`.
+    retry_after: OrNone<OrIgnore<RetryAfterTable>>,
     /// What retries must be paid from. Default: `"none"`. Example: `{ token_bucket = { max = 10, per_success = 0.1 } }`.
     budget: BudgetChoice,
     /// Who shares the budget's state. Default: `"instance"`. Example: `"group"`.
