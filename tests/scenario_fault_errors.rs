@@ -178,6 +178,49 @@ fn recoveries_that_are_none() {
     assert_snapshot!(errors.join("\n---\n"));
 }
 
+/// What comes after a fault can be told only if the run goes on for long enough, and without another window.
+#[test]
+fn recoveries_that_no_run_can_tell() {
+    let row = |times: &str, metric: &str| {
+        format!(
+            "[faults.f]\non = [\"db\"]\n{times}\neffect = \"refuse\"\n\
+             [[expect]]\nfault = \"f\"\nmetric = \"{metric}\"\nat_most = 1\n"
+        )
+    };
+    let parse = |shop: &str, row: &str| {
+        Scenario::parse("shop.toml", &format!("{shop}{row}"), Path::new(""), &Overrides::default())
+    };
+    let minute = SHOP.replace("name =", "horizon = \"60s\"\nname =");
+    let errors = [
+        (&*minute, row("from = \"40s\"\nlasts = \"10.5s\"", "recovery_s")),
+        (&minute, row("from = \"40s\"", "recovered")),
+        (SHOP, row("from = \"40s\"", "recovered_at_s")),
+        (&minute, row("from = \"60s\"\nlasts = \"1s\"", "recovered")),
+        (&minute, row("lasts = \"4s\"\nevery = \"18s\"", "recovered")),
+        (&minute, row("lasts = \"4s\"\nevery = \"13s\"", "recovered")),
+    ];
+    let errors = errors.map(|(shop, row)| parse(shop, &row).unwrap_err().to_string());
+    // Only in some variants, of which the row is about one or all.
+    let variants =
+        "[variants.long]\n[variants.short]\nhorizon = \"59s\"\n[variants.patient]\n\"recovery.hold\" = \"70s\"\n";
+    let fits = row("from = \"40s\"\nlasts = \"10s\"", "recovered");
+    let of_all = parse(&minute, &format!("{variants}{fits}")).unwrap_err();
+    assert_snapshot!(format!("{}\n---\n{of_all}", errors.join("\n---\n")));
+    // Exactly as long as it takes; the last bad second is one of the run, whatever comes after it; and these go on.
+    let good = [
+        (&*minute, fits.clone()),
+        (&minute, format!("{variants}{fits}variant = \"long\"\n")),
+        (&minute, row("from = \"40s\"", "last_bad_s")),
+        (SHOP, row("from = \"40s\"\nlasts = \"10s\"", "recovered")),
+        (&minute, row("random = { up = \"20s\", down = \"20s\" }", "recovered")),
+    ];
+    for (shop, row) in good {
+        if let Err(errors) = parse(shop, &row) {
+            panic!("{errors}");
+        }
+    }
+}
+
 /// The mistake of a variant is shown on its line, that of a flag in the flag.
 #[test]
 fn mistakes_of_variants_and_flags_are_shown_where_they_are() {

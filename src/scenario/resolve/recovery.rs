@@ -15,7 +15,7 @@ use crate::time::{Instant, Span};
 const SECOND: Span = Span::from_s(1);
 
 /// Metrics that have no value if the run ends too early.
-const TOLD_AFTERWARDS: [&str; 2] = ["recovered", "recovery_s"];
+const TOLD_AFTERWARDS: [&str; 3] = ["recovered", "recovery_s", "recovered_at_s"];
 
 impl Resolver<'_> {
     /// When a fault counts as recovered from.
@@ -147,6 +147,7 @@ fn find_obstacle(windows: &Windows, horizon: Option<Instant>, hold: Span) -> Opt
 mod tests {
     use super::*;
     use crate::dist::Dist;
+    use crate::metrics::catalogue::columns;
 
     fn at(s: u64) -> Instant {
         Instant::ZERO + Span::from_s(s)
@@ -155,6 +156,13 @@ mod tests {
     /// With windows and a horizon in seconds, and a hold of ten.
     fn found(windows: &Windows, horizon: Option<u64>) -> Option<Obstacle> {
         find_obstacle(windows, horizon.map(at), Span::from_s(10))
+    }
+
+    /// A name that the catalogue does not have would be checked against nothing.
+    #[test]
+    fn what_is_told_afterwards_is_in_the_catalogue() {
+        let columns = columns(ScopeKind::Fault);
+        assert!(TOLD_AFTERWARDS.iter().all(|name| columns.iter().any(|column| column.name == *name)));
     }
 
     #[test]
