@@ -3,10 +3,14 @@
 
 #[path = "reference/assembly.rs"]
 mod assembly;
+#[path = "reference/fitting.rs"]
+mod fitting;
 #[path = "reference/random_arrivals.rs"]
 mod random_arrivals;
 #[path = "reference/random_capacity.rs"]
 mod random_capacity;
+#[path = "reference/random_fault.rs"]
+mod random_fault;
 #[path = "reference/random_plan.rs"]
 mod random_plan;
 #[path = "reference/sketch.rs"]
@@ -31,7 +35,7 @@ use stormsim::sim::{Note, simulate_tapped};
 use stormsim::time::Instant;
 
 use books::Books;
-use neighbours::{Part, renamed, side_by_side};
+use neighbours::{Part, renamed, side_by_side, without_repetition};
 use random_plan::random_plan;
 
 /// The same cases every time. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` lead to others.
@@ -65,8 +69,11 @@ proptest! {
         let (one, other) = (one.plan(), renamed(other.plan()));
         // What a plan has only one of is the same for both. The wider bucket: one plan may run for nanoseconds and the
         // other for days.
-        let (horizon, bucket) = (one.horizon, one.bucket.max(other.bucket));
-        let common = |plan| Plan { warmup: Instant::ZERO, windows: Vec::new(), horizon, bucket, ..plan };
+        let (horizon, bucket) = (one.horizon.or(other.horizon), one.bucket.max(other.bucket));
+        let common = |plan: Plan| {
+            let faults = plan.faults.into_iter().map(without_repetition).collect();
+            Plan { warmup: Instant::ZERO, windows: Vec::new(), horizon, bucket, faults, ..plan }
+        };
         let (alone, neighbour) = (common(one), common(other));
         let both = side_by_side(&alone, &neighbour);
         let mut told: Vec<(Instant, Note)> = Vec::new();

@@ -16,7 +16,7 @@ mod stories;
 use stormsim::dist::{Dist, Purpose, attempt_key, call_key, draw, name_key, probability, replica_key, request_key};
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::metrics::{Bucket, End, Outcome};
-use stormsim::plan::{CallId, Effect, Plan, ServiceId};
+use stormsim::plan::{CallId, Effect, Failure, Plan, ServiceId};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -37,7 +37,20 @@ fn ns(ms: u64) -> u128 {
 }
 
 fn failing(error: ErrorKind, delay_ms: u64) -> Effect {
-    Effect::Fail { probability: probability(1.0), error, delay: Dist::Constant(Span::from_ms(delay_ms)) }
+    Effect::Fail(failure(error, delay_ms))
+}
+
+/// Always, each attempt by itself.
+fn failure(error: ErrorKind, delay_ms: u64) -> Failure {
+    Failure {
+        probability: probability(1.0),
+        error,
+        delay: Dist::Constant(Span::from_ms(delay_ms)),
+        works: false,
+        correlation: 0,
+        epoch: Span::from_s(1),
+        retry_after: None,
+    }
 }
 
 const ALWAYS: u64 = 10_000_000;
@@ -301,7 +314,7 @@ fn a_fault_window_is_half_open() {
 fn the_first_fault_that_strikes_decides() {
     let mut plan = HandMade::new();
     let db = plan.service("db", 1, &[]);
-    let never = Effect::Fail { probability: probability(0.0), error: ErrorKind::Reset, delay: Dist::ZERO };
+    let never = Effect::Fail(Failure { probability: 0, ..failure(ErrorKind::Reset, 0) });
     plan.fault(db, 0, ALWAYS, never);
     plan.fault(db, 0, ALWAYS, failing(ErrorKind::Refused, 3));
     plan.fault(db, 0, ALWAYS, Effect::Refuse);

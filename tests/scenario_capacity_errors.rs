@@ -127,7 +127,7 @@ fn limiters_that_are_none() {
             "{ token_bucket = {} }",
             "{ fixed_window = { limit = 7, every = \"1s\" }, token_bucket = { rate = 1, burst = 1 } }",
             "{ sliding_window = { limit = 7, every = \"1s\" } }",
-            "{ fixed_window = { limit = 7, every = \"1s\", retry_after = \"1s\" } }",
+            "{ fixed_window = { limit = 7, every = \"1s\", retry_after = 1 } }",
             "\"unlimited\"",
             "100",
         ]

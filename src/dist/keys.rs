@@ -38,6 +38,18 @@ pub enum Purpose {
     Server = 12,
     /// Which other server is compared with that.
     OtherServer = 13,
+    /// How long it is good before a window of a fault.
+    Up = 14,
+    /// How long a window of a fault lasts.
+    Down = 15,
+    /// Whether an attempt shares the draw of its epoch; mixed with the fault's key as well.
+    Shares = 16,
+    /// Whether a fault strikes in an epoch.
+    Epoch = 17,
+    /// What a client adds to a server's delay.
+    ServerDelay = 18,
+    /// Whether a message is lost; mixed with the fault's key as well.
+    Loss = 19,
 }
 
 /// Stafford's variant 13 of the 64-bit finaliser of MurmurHash3 ("Better Bit Mixing", 2011): a bijection in

@@ -1,10 +1,11 @@
 //! Runs every replica of every variant, in parallel, and sums up.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use rayon::prelude::*;
 
 use crate::experiment::judge::Judge;
@@ -14,7 +15,7 @@ use crate::experiment::{
 };
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
 use crate::metrics::{End, Limit, Outcome};
-use crate::plan::{Plan, ServiceId};
+use crate::plan::{Fault, Origin, Plan, ServiceId, Target, Windows};
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
 use crate::time::Instant;
@@ -193,13 +194,19 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
         clients: tables(ScopeKind::Client, &labels.groups, |readings| &readings.groups),
         calls: tables(ScopeKind::Call, &labels.calls, |readings| &readings.calls),
         services: tables(ScopeKind::Service, &labels.services, |readings| &readings.services),
-        faults: labels.faults.iter().map(|name| (name.clone(), MetricTable::new())).collect(),
+        faults: tables(ScopeKind::Fault, &labels.faults, |readings| &readings.faults),
         replicas: digests
             .iter()
             .map(|digest| ReplicaRow { replica: digest.replica, values: digest.readings.scenario.clone() })
             .collect(),
         load: timeline.load(plan, replicas),
         timeline: timeline.means(plan, replicas),
+        struck: labels
+            .faults
+            .iter()
+            .zip(&plan.faults)
+            .map(|(name, fault)| (name.clone(), struck(plan, fault)))
+            .collect(),
         warmup_s: plan.warmup.as_s(),
         limits: services.map(|(name, id)| (name.clone(), ServiceLimits::of(plan, id))).collect(),
         fault_windows: labels
@@ -208,10 +215,38 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
             .zip(&plan.faults)
             .map(|(name, fault)| FaultWindows {
                 name: name.clone(),
-                windows_s: fault.windows.iter().map(|window| windows_s((window.start, window.end))).collect(),
+                windows_s: shown(fault).map(|window| windows_s((window.start, window.end))).collect(),
             })
             .collect(),
     }
+}
+
+/// The services that a fault is on, or on the way to; if it is on a client group, all to which that has a path.
+fn struck(plan: &Plan, fault: &Fault) -> Vec<String> {
+    let called_by = |origin| plan.calls.iter().filter(move |call| call.origin == origin).map(|call| call.target);
+    let mut services: IndexSet<ServiceId> = IndexSet::new();
+    for target in &fault.targets {
+        match *target {
+            Target::Service(service) => _ = services.insert(service),
+            Target::Call(call) => _ = services.insert(plan.calls[call.index()].target),
+            Target::Group(group) => {
+                let mut ahead: Vec<ServiceId> = called_by(Origin::Group(group)).collect();
+                while let Some(service) = ahead.pop() {
+                    if services.insert(service) {
+                        ahead.extend(called_by(Origin::Service(service)));
+                    }
+                }
+            }
+        }
+    }
+    services.into_iter().map(|service| plan.labels.services[service.index()].clone()).collect()
+}
+
+/// The windows of a fault that are the same in all replicas.
+fn shown(fault: &Fault) -> impl Iterator<Item = Range<Instant>> {
+    let is_drawn = matches!(fault.windows, Windows::Random { .. });
+    // Nobody can tell more of them apart in a chart.
+    fault.windows.of_replica(0).take(if is_drawn { 0 } else { 1_000 })
 }
 
 /// The figures of one thing from its values in each replica.

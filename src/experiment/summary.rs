@@ -80,6 +80,10 @@ pub struct VariantSummary {
     /// When faults were active, for charts.
     #[serde(skip)]
     pub fault_windows: Vec<FaultWindows>,
+    /// By fault the services that it is on, or on the way to, for verdicts; of one on a client group all to which that
+    /// has a path.
+    #[serde(skip)]
+    pub struck: IndexMap<String, Vec<String>>,
     /// Until when nothing is measured, in seconds, for charts.
     #[serde(skip)]
     pub warmup_s: f64,

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::failure::{ErrorKind, StopReason};
-use crate::metrics::{CallTally, End, Outcome, RequestTally, ServiceTally, WindowOutcome};
+use crate::metrics::{Aftermath, CallTally, End, FaultTally, Outcome, RequestTally, ServiceTally, WindowOutcome};
 use crate::policy::MICRO;
 use crate::time::{Instant, Span};
 
@@ -104,6 +104,7 @@ pub struct Measured<'a> {
     groups: &'a [RequestTally],
     calls: &'a [CallTally],
     services: &'a Vec<ServiceTally>,
+    faults: &'a [FaultTally],
     all_requests: &'a RequestTally,
     all_calls: &'a CallTally,
     run: Run,
@@ -112,19 +113,19 @@ pub struct Measured<'a> {
 impl<'a> Measured<'a> {
     /// All of a replica after its warm-up.
     pub fn whole(outcome: &'a Outcome) -> Self {
-        let Outcome { groups, calls, services, all_requests, all_calls, .. } = outcome;
+        let Outcome { groups, calls, services, faults, all_requests, all_calls, .. } = outcome;
         let run = Run { measured: outcome.end.since(outcome.warmup) };
-        Self { groups, calls, services, all_requests, all_calls, run }
+        Self { groups, calls, services, faults, all_requests, all_calls, run }
     }
 
-    /// One of its windows, by the position in the plan.
+    /// One of its windows, by the position in the plan. What came after faults is not measured in windows.
     pub fn window(outcome: &'a Outcome, position: usize) -> Self {
         let WindowOutcome { from, until, groups, calls, services, all_requests, all_calls } =
             &outcome.windows[position];
         // What comes after the last event is known, too: nothing. Only a run that was cut has not measured all of it.
         let end = if outcome.ended == End::Drained { *until } else { outcome.end.min(*until) };
         let run = Run { measured: end.since(*from) };
-        Self { groups, calls, services, all_requests, all_calls, run }
+        Self { groups, calls, services, faults: &[], all_requests, all_calls, run }
     }
 
     /// The value of one metric: of the thing of this kind with this number, the metric's position being that in
@@ -145,7 +146,7 @@ impl<'a> Measured<'a> {
             ScopeKind::Client => REQUESTS[metric].read(&self.groups[thing], run),
             ScopeKind::Call => CALLS[metric].read(&self.calls[thing], run),
             ScopeKind::Service => SERVICES[metric].read(&self.services[thing], run),
-            ScopeKind::Fault => None,
+            ScopeKind::Fault => FAULTS[metric].read(&self.faults[thing], run),
         }
     }
 
@@ -160,6 +161,7 @@ impl<'a> Measured<'a> {
             groups: all(ScopeKind::Client, self.groups.len()),
             calls: all(ScopeKind::Call, self.calls.len()),
             services: all(ScopeKind::Service, self.services.len()),
+            faults: all(ScopeKind::Fault, self.faults.len()),
         }
     }
 }
@@ -290,6 +292,8 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
     };
     "capacity_rps" PerSecond "what it can serve by its limits; none if it keeps a place during calls of its own"
         = |t, _| t.capacity_rps;
+    "arrivals_last_rps" PerSecond whole_run "attempts that arrived, per second of the last `recovery.hold` before the horizon"
+        = |t, _| t.arrivals_last_rps;
     "queue_max" Count "most that waited at once" = |t, _| Some(t.queue_max as f64);
     "queued_ratio" Ratio "share of the arrivals that waited for a worker" = |t, _| ratio(t.queued, t.arrivals);
     "queue_wait_mean_ms" Milliseconds "mean wait for a worker, of those that got one" = |t, _| {
@@ -307,6 +311,30 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         (run.measured > Span::ZERO).then(|| t.in_flight_ns as f64 / run.measured.as_ns() as f64)
     };
 };
+
+/// Metrics of faults, over the client groups that have a path to what they strike.
+pub static FAULTS: &[Metric<FaultTally>] = metrics! {
+    "windows" Count whole_run "windows that began" = |t, _| Some(t.windows as f64);
+    "recovered" Count whole_run "1 if clients got what they asked for after the last window, 0 if not; undefined if the run was too short to tell"
+        = |t, _| match t.aftermath {
+            Aftermath::Untold => None,
+            Aftermath::Unrecovered => Some(0.0),
+            Aftermath::Recovered(_) => Some(1.0),
+        };
+    "recovery_s" Seconds whole_run "from the end of the last window to the second from which on clients got what they asked for"
+        = |t, _| recovery(t).map(Span::as_s);
+    "recovered_at_s" Seconds whole_run "when that second began" = |t, _| Some((t.last_end? + recovery(t)?).as_s());
+    "observed_s" Seconds whole_run "how long the run went on after the last window" = |t, _| t.observed.map(Span::as_s);
+    "last_bad_s" Seconds whole_run "start of the last second in which too few requests succeeded for those that began"
+        = |t, _| t.last_bad.map(Instant::as_s);
+};
+
+fn recovery(fault: &FaultTally) -> Option<Span> {
+    match fault.aftermath {
+        Aftermath::Recovered(after) => Some(after),
+        Aftermath::Untold | Aftermath::Unrecovered => None,
+    }
+}
 
 /// Metrics of the scenario beside [`REQUESTS`] and [`CALLS`].
 pub static SCENARIO: &[Metric<Vec<ServiceTally>>] = metrics! {
@@ -332,7 +360,7 @@ pub fn columns(kind: ScopeKind) -> Vec<Column> {
         ScopeKind::Client => of(REQUESTS).collect(),
         ScopeKind::Call => of(CALLS).collect(),
         ScopeKind::Service => of(SERVICES).collect(),
-        ScopeKind::Fault => Vec::new(),
+        ScopeKind::Fault => of(FAULTS).collect(),
     }
 }
 
@@ -360,6 +388,8 @@ pub struct Readings {
     pub calls: Vec<Values>,
     /// Of each service.
     pub services: Vec<Values>,
+    /// Of each fault.
+    pub faults: Vec<Values>,
 }
 
 #[cfg(test)]
@@ -386,8 +416,8 @@ mod tests {
         }
     }
 
-    /// Latencies belong to requests that may begin in one window and end in another; the others are instants and what
-    /// is left at the end.
+    /// Latencies belong to requests that may begin in one window and end in another; the others are instants, what is
+    /// left at the end, and what comes after faults.
     #[test]
     fn what_is_about_a_run_as_a_whole_has_no_window() {
         let whole = |kind| columns(kind).into_iter().filter(|column| !column.window).map(|column| column.name);
@@ -396,8 +426,8 @@ mod tests {
         assert_eq!(client, [&["open"], &latencies[..], &["latency_max_ms", "give_up_max_ms", "completion_s"]].concat());
         assert_eq!(call, ["last_retry_s", "pool_wait_p99_ms", "first_budget_refusal_s", "tokens_left"]);
         assert_eq!(scenario, [client, call].concat());
-        assert_eq!(service, ["queue_wait_p99_ms"]);
-        assert!(fault.is_empty());
+        assert_eq!(service, ["arrivals_last_rps", "queue_wait_p99_ms"]);
+        assert_eq!(fault.len(), FAULTS.len(), "a recovery is looked for wherever it comes");
     }
 
     #[test]

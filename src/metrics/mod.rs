@@ -8,9 +8,10 @@ mod level;
 mod meter;
 mod outcome;
 mod recorder;
+mod recovery;
 mod timeline;
 
 pub use latency::Latency;
-pub use outcome::{CallTally, End, Limit, Outcome, RequestTally, ServiceTally, WindowOutcome};
+pub use outcome::{Aftermath, CallTally, End, FaultTally, Limit, Outcome, RequestTally, ServiceTally, WindowOutcome};
 pub use recorder::{PEAK_WINDOW, Recorder, RequestEnd, RunEnd};
 pub use timeline::{Bucket, Timeline};

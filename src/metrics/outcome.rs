@@ -26,6 +26,8 @@ pub struct Outcome {
     pub calls: Vec<CallTally>,
     /// By service.
     pub services: Vec<ServiceTally>,
+    /// By fault.
+    pub faults: Vec<FaultTally>,
     /// All requests.
     pub all_requests: RequestTally,
     /// All calls; its peaks are those of the sum, not the sum of the peaks.
@@ -301,6 +303,9 @@ pub struct ServiceTally {
     pub workers: Option<u64>,
     /// What it can serve per second, see [`Service::capacity_rps`].
     pub capacity_rps: Option<f64>,
+    /// Arrivals per second over the last `hold` of [`Plan::recovery`](crate::plan::Plan::recovery) before the horizon;
+    /// none if the run did not reach a horizon that is as far away as that, and of a window.
+    pub arrivals_last_rps: Option<f64>,
     /// In progress at the end.
     pub in_progress: u64,
     /// The most arrivals within one aligned 100 ms.
@@ -344,6 +349,40 @@ impl ServiceTally {
             ..self.clone()
         }
     }
+}
+
+/// What came after a fault, over the client groups that have a path to its targets. It is about the whole run, warm-up
+/// included.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultTally {
+    /// Windows that began.
+    pub windows: u64,
+    /// When the last one ended; none if none began, or if it was open at the end of the run.
+    pub last_end: Option<Instant>,
+    /// How long the run went on after that.
+    pub observed: Option<Span>,
+    /// Whether they recovered.
+    pub aftermath: Aftermath,
+    /// The start of the last whole second of the run in which one request more than those that succeeded would still
+    /// have been less than the share of [`Plan::recovery`](crate::plan::Plan::recovery) of those that began; none if
+    /// there was none. The second in which a run drains is a whole one: nothing would come after it.
+    pub last_bad: Option<Instant>,
+}
+
+/// Whether clients get what they ask for after the last window of a fault.
+///
+/// The seconds after its end are counted from there, `[t, t + 1 s)`. One of them is *good* if in `[t, t + hold)` as
+/// many requests succeed as the share of [`Plan::recovery`](crate::plan::Plan::recovery) of those that begin, those
+/// left out that begin in its last second and are open at its end, and if one succeeds in the second itself. If none
+/// begins, it is good if none is open at `t`. Without a horizon all seconds after the end of the run are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aftermath {
+    /// There is no telling: no window has ended, or less than `hold` was left after the last.
+    Untold,
+    /// No second was good.
+    Unrecovered,
+    /// The first good one began so long after the end of the window.
+    Recovered(Span),
 }
 
 /// What happened within a window of the run. Requests are counted where they begin and where they end, whichever of

@@ -13,8 +13,9 @@ use crate::metrics::buckets::{Buckets, next_multiple};
 use crate::metrics::level::Level;
 use crate::metrics::meter::{Meter, Reading, Totals};
 use crate::metrics::outcome::RequestFlow;
+use crate::metrics::recovery::Recoveries;
 use crate::metrics::{Bucket, CallTally, End, Latency, Limit, Outcome, RequestTally, ServiceTally, WindowOutcome};
-use crate::plan::{CallId, GroupId, Origin, Plan, Service, ServiceId};
+use crate::plan::{CallId, FaultId, GroupId, Origin, Plan, Service, ServiceId};
 use crate::time::{Instant, Span};
 
 /// The width of the windows in which peaks are counted.
@@ -39,6 +40,11 @@ pub struct Recorder<'p> {
     /// Meters that run: that of the whole run (without a position), and windows.
     open: Vec<(Option<usize>, Meter)>,
     windows: Vec<Option<WindowOutcome>>,
+    recoveries: Recoveries,
+    /// The mark at which the last `hold` before the horizon starts.
+    last_hold: Option<Instant>,
+    /// The arrivals of each service before it; empty until then.
+    arrivals_before: Vec<u64>,
     buckets: Buckets,
     /// The next instant at which anything must be closed.
     border: Instant,
@@ -76,6 +82,8 @@ struct ServiceRecord {
     in_flight: Level,
     /// Those that wait for a worker.
     queue: Level,
+    /// Whether it has limits: otherwise nobody asks for its workers.
+    is_limited: bool,
     /// Workers taken.
     busy: Level,
     /// How long those that began after the warm-up had waited. Beside the tally, which is copied at marks.
@@ -84,7 +92,7 @@ struct ServiceRecord {
 
 impl ServiceRecord {
     fn new(service: &Service) -> Self {
-        Self { tally: ServiceTally::of(service), ..Self::default() }
+        Self { tally: ServiceTally::of(service), is_limited: !service.capacity.is_unlimited(), ..Self::default() }
     }
 }
 
@@ -104,6 +112,10 @@ impl<'p> Recorder<'p> {
     pub fn new(plan: &'p Plan) -> Self {
         let mut marks: Vec<Instant> = plan.windows.iter().flat_map(|window| [window.start, window.end]).collect();
         marks.push(plan.warmup);
+        let hold = plan.recovery.hold;
+        let last_hold = plan.horizon.filter(|horizon| *horizon >= Instant::ZERO + hold);
+        let last_hold = last_hold.map(|horizon| Instant::from_ns(horizon.as_ns() - hold.as_ns()));
+        marks.extend(last_hold);
         marks.sort_unstable();
         marks.dedup();
         let mut waiting: Vec<usize> = (0..plan.windows.len()).collect();
@@ -119,6 +131,9 @@ impl<'p> Recorder<'p> {
             waiting,
             open: Vec::new(),
             windows: vec![None; plan.windows.len()],
+            recoveries: Recoveries::new(plan),
+            last_hold,
+            arrivals_before: Vec::new(),
             buckets: Buckets::new(plan),
             border: Instant::ZERO,
         };
@@ -154,6 +169,7 @@ impl<'p> Recorder<'p> {
         let record = &mut self.groups[group.index()];
         record.open.fall(now);
         record.flow.count_end(&end);
+        self.recoveries.request_ended(group, end.start);
         if end.start < self.plan.warmup {
             if now >= self.plan.warmup {
                 record.stragglers.count_end(&end);
@@ -166,6 +182,17 @@ impl<'p> Recorder<'p> {
             Err(_) => record.give_up_max = record.give_up_max.max(Some(took)),
         }
         record.last_end = Some(now);
+    }
+
+    /// A window of a fault begins. This is told in the order of events, but needs no call of [`Recorder::advance`].
+    pub fn fault_began(&mut self, fault: FaultId) {
+        self.recoveries.fault_began(fault);
+    }
+
+    /// A window of a fault ends; likewise.
+    pub fn fault_ended(&mut self, fault: FaultId, now: Instant) {
+        let first_second = self.recoveries.fault_ended(fault, now, flows(&self.groups));
+        self.border = self.border.min(first_second);
     }
 
     /// An attempt was sent.
@@ -295,7 +322,10 @@ impl<'p> Recorder<'p> {
     /// A worker has taken up an attempt that arrived at `arrived`.
     #[inline]
     pub fn begun(&mut self, service: ServiceId, arrived: Instant, now: Instant) {
-        let ServiceRecord { tally, busy, queue_waits, .. } = &mut self.services[service.index()];
+        let ServiceRecord { tally, busy, queue_waits, is_limited, .. } = &mut self.services[service.index()];
+        if !*is_limited {
+            return;
+        }
         let waited = now.since(arrived);
         tally.begun += 1;
         tally.queue_wait_ns += u128::from(waited.as_ns());
@@ -308,7 +338,10 @@ impl<'p> Recorder<'p> {
     /// A worker is free again.
     #[inline]
     pub fn worker_freed(&mut self, service: ServiceId, now: Instant) {
-        self.services[service.index()].busy.fall(now);
+        let record = &mut self.services[service.index()];
+        if record.is_limited {
+            record.busy.fall(now);
+        }
     }
 
     /// Service went on for `took`; `awaited` says whether a client still waits for it.
@@ -356,6 +389,7 @@ impl<'p> Recorder<'p> {
             self.pass_marks(mark);
         }
         self.close_peaks(now);
+        self.recoveries.close(now, flows(&self.groups));
         let end = self.buckets.end();
         if now >= end {
             self.close_bucket(end);
@@ -367,7 +401,8 @@ impl<'p> Recorder<'p> {
 
     fn set_border(&mut self) {
         let mark = self.marks.get(self.next_mark).copied().unwrap_or(Instant::LIMIT);
-        self.border = self.peak_end.min(self.buckets.end()).min(mark);
+        let second = self.recoveries.border().unwrap_or(Instant::LIMIT);
+        self.border = self.peak_end.min(self.buckets.end()).min(mark).min(second);
     }
 
     /// Closes the current 100 ms if they have ended by `now`.
@@ -387,6 +422,9 @@ impl<'p> Recorder<'p> {
             return;
         }
         self.next_mark += 1;
+        if self.last_hold == Some(mark) {
+            self.arrivals_before = service_tallies(&self.services).map(|tally| tally.arrivals).collect();
+        }
         let totals = self.totals(mark);
         self.hand_over_extremes(mark);
         let (ended, open) = mem::take(&mut self.open).into_iter().partition(|(_, meter)| meter.until == mark);
@@ -517,9 +555,16 @@ impl<'p> Recorder<'p> {
             all_calls.pool_waits.add(&pool_waits);
             tally.pool_waits = pool_waits;
         }
+        if ended == End::Horizon {
+            let all = services.iter_mut().zip(&totals.services).zip(self.arrivals_before);
+            for ((tally, total), before) in all {
+                tally.arrivals_last_rps = Some((total.arrivals - before) as f64 / self.plan.recovery.hold.as_s());
+            }
+        }
         for (tally, ServiceRecord { queue_waits, .. }) in services.iter_mut().zip(self.services) {
             tally.queue_waits = queue_waits;
         }
+        let faults = self.recoveries.finish(end, ended == End::Drained, flows(&self.groups));
         let groups: Vec<RequestTally> = groups
             .into_iter()
             .zip(self.groups)
@@ -540,6 +585,7 @@ impl<'p> Recorder<'p> {
             groups,
             calls,
             services,
+            faults,
             all_calls,
             windows: self.windows.into_iter().map(|window| window.expect("every window has been ended")).collect(),
             timeline: self.buckets.into_timeline(),
@@ -575,6 +621,10 @@ pub struct RunEnd {
     pub ended: End,
     /// Events that happened.
     pub events: u64,
+}
+
+fn flows(records: &[GroupRecord]) -> impl Iterator<Item = &RequestFlow> + Clone {
+    records.iter().map(|record| &record.flow)
 }
 
 fn call_tallies(records: &[CallRecord]) -> impl Iterator<Item = &CallTally> {

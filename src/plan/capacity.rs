@@ -21,6 +21,8 @@ pub struct Capacity {
     pub max_in_flight: u32,
     /// What each server lets in over time.
     pub limiter: Limiter,
+    /// When the limiter says that it is worth trying again; none if it does not say.
+    pub retry_after: Option<Span>,
     /// How a server slows down as it works on more at once.
     pub contention: Contention,
     /// What becomes of work whose caller has given up.
@@ -40,6 +42,7 @@ impl Capacity {
         queue: Queue { limit: Self::NO_LIMIT, order: Order::Fifo, drop_rule: DropRule::Never },
         max_in_flight: Self::NO_LIMIT,
         limiter: Limiter::Unlimited,
+        retry_after: None,
         contention: Contention::NONE,
         cancel: Cancel::Ignore,
     };

@@ -6,13 +6,13 @@ use crate::dist::{name_key, probability};
 use crate::plan::{
     BudgetDraft, BudgetPool, BudgetUse, Call, CallDraft, CallId, Draft, Fault, FaultDraft, Group, GroupDraft, GroupId,
     Labels, Origin, Plan, PolicyDraft, PolicyId, Pool, PoolDraft, Service, ServiceDraft, ServiceId, SharedBy,
-    SharedOver, Timeout, TimeoutId,
+    SharedOver, Target, TargetDraft, Timeout, TimeoutId,
 };
 use crate::time::{Instant, Span};
 
 /// Puts a plan together. `windows` are those of [`Plan::windows`].
 pub fn compile(draft: Draft, windows: Vec<Range<Instant>>) -> Plan {
-    let Draft { horizon, warmup, bucket, groups, services, policies, faults } = draft;
+    let Draft { horizon, warmup, bucket, recovery, groups, services, policies, faults } = draft;
     let mut calls = Calls { policies: &policies, ..Calls::default() };
     let mut labels = Labels::default();
     // The clients' calls come first.
@@ -26,10 +26,11 @@ pub fn compile(draft: Draft, windows: Vec<Range<Instant>>) -> Plan {
         calls.add_service(id, service)
     });
     let services: Vec<Service> = services.collect();
-    let faults = faults.into_iter().map(|FaultDraft { name, targets, window, effect }| {
+    let faults = faults.into_iter().map(|FaultDraft { name, targets, first_instances, windows, effect }| {
         let key = name_key(&name);
         labels.faults.push(name);
-        Fault { key, targets, windows: vec![window], effect }
+        let targets = targets.into_iter().map(|target| calls.target(target)).collect();
+        Fault { key, targets, first_instances, windows, effect }
     });
     let faults = faults.collect();
     labels.calls = calls.labels;
@@ -38,6 +39,7 @@ pub fn compile(draft: Draft, windows: Vec<Range<Instant>>) -> Plan {
         warmup,
         windows,
         bucket,
+        recovery,
         groups,
         services,
         calls: calls.list,
@@ -79,6 +81,19 @@ enum Reach {
 }
 
 impl Calls<'_> {
+    /// What a fault strikes; all calls have been added.
+    fn target(&self, target: TargetDraft) -> Target {
+        match target {
+            TargetDraft::Service(service) => Target::Service(service),
+            TargetDraft::Group(group) => Target::Group(group),
+            TargetDraft::Call(caller, position) => {
+                let first = self.list.iter().position(|call| call.origin == caller);
+                let first = first.expect("a caller whose call is struck makes calls");
+                Target::Call(CallId((first + position) as u32))
+            }
+        }
+    }
+
     fn add_group(&mut self, id: GroupId, group: GroupDraft) -> Group {
         let GroupDraft { name, clients, arrivals, window, calls } = group;
         let weights: Vec<f64> = calls.iter().map(|call| call.weight).collect();

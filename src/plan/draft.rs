@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, Capacity, DeadlineRule, Effect, PolicyId, ServiceId};
+use crate::plan::{Arrivals, Capacity, DeadlineRule, Effect, GroupId, Origin, PolicyId, Recovery, ServiceId, Windows};
 use crate::policy::{RetryPolicy, TokenBucket};
 use crate::time::{Instant, Span};
 
@@ -16,6 +16,8 @@ pub struct Draft {
     pub warmup: Instant,
     /// See [`Plan::bucket`](crate::plan::Plan::bucket).
     pub bucket: Span,
+    /// See [`Plan::recovery`](crate::plan::Plan::recovery).
+    pub recovery: Recovery,
     /// Client groups.
     pub groups: Vec<GroupDraft>,
     /// Services.
@@ -148,10 +150,23 @@ pub enum SharedOver {
 pub struct FaultDraft {
     /// Its name.
     pub name: String,
-    /// The services it strikes.
-    pub targets: Vec<ServiceId>,
+    /// What it strikes.
+    pub targets: Vec<TargetDraft>,
+    /// Of services only so many servers; [`Capacity::NO_LIMIT`] for all.
+    pub first_instances: u32,
     /// When it is there.
-    pub window: Range<Instant>,
+    pub windows: Windows,
     /// What it does.
     pub effect: Effect,
+}
+
+/// What a fault strikes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetDraft {
+    /// A service.
+    Service(ServiceId),
+    /// A call of a client group or service, by its position among theirs.
+    Call(Origin, usize),
+    /// A client group.
+    Group(GroupId),
 }

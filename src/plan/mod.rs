@@ -7,19 +7,23 @@
 mod capacity;
 mod compile;
 mod draft;
+mod fault;
 mod profile;
+mod surge;
 
 pub use capacity::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
 pub use compile::compile;
 pub use draft::{
     BudgetDraft, CallDraft, Draft, FaultDraft, GroupDraft, PolicyDraft, PoolDraft, ServiceDraft, SharedBy, SharedOver,
+    TargetDraft,
 };
+pub use fault::{Direction, Effect, Failure, Fault, Target, Windows, WindowsOfReplica, workers_left};
 pub use profile::{Piece, Profile};
+pub use surge::Surge;
 
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::failure::ErrorKind;
 use crate::policy::{RetryPolicy, TokenBucket};
 use crate::time::{Instant, Span};
 
@@ -74,6 +78,8 @@ pub struct Plan {
     pub windows: Vec<Range<Instant>>,
     /// The width of a bucket of the timeline; above zero.
     pub bucket: Span,
+    /// When a fault counts as recovered from.
+    pub recovery: Recovery,
     /// Client groups.
     pub groups: Vec<Group>,
     /// Services.
@@ -95,6 +101,21 @@ pub struct Plan {
     pub timeouts: Vec<Span>,
     /// The names, for reports.
     pub labels: Labels,
+}
+
+/// When a fault counts as recovered from: the first second from which on, for `hold`, as many requests succeed as
+/// `share` of those that arrive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recovery {
+    /// How long; whole seconds, at least one.
+    pub hold: Span,
+    /// From 0 to 1.
+    pub share: f64,
+}
+
+impl Recovery {
+    /// 95 % for ten seconds.
+    pub const DEFAULT: Self = Self { hold: Span::from_s(10), share: 0.95 };
 }
 
 /// Names by id.
@@ -300,41 +321,28 @@ impl Timeout {
     pub const NONE: Self = Self { after: Span::UNLIMITED, id: TimeoutId(u32::MAX) };
 }
 
-/// Something that goes wrong for a while.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
-    /// Hash of its name, for its draws.
-    pub key: u64,
-    /// The services it strikes.
-    pub targets: Vec<ServiceId>,
-    /// When: half-open windows, ascending, not touching. An open end is [`Instant::LIMIT`].
-    pub windows: Vec<Range<Instant>>,
-    /// What it does.
-    pub effect: Effect,
-}
-
-/// What a fault does to attempts that arrive at its target within a window.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// The attempt fails without work being done.
-    Fail {
-        /// How likely, in units of 2^-64: an attempt fails if its draw is below, or the bound is `u64::MAX`.
-        probability: u64,
-        /// With what.
-        error: ErrorKind,
-        /// How long until the error is returned.
-        delay: Dist,
-    },
-    /// Turned away at once: `refused`.
-    Refuse,
-}
-
 impl Plan {
-    /// Whether it has neither servers that can be overloaded or told apart, nor pools: nobody waits for anything but
-    /// time.
+    /// Whether it has neither servers that can be overloaded or told apart, nor pools, nor other faults than those that
+    /// turn attempts away: nobody waits for anything but time.
     pub fn is_core(&self) -> bool {
         self.services.iter().all(|service| service.capacity.is_unlimited())
             && self.calls.iter().all(|call| call.pool.is_none())
+            && self.faults.iter().all(Fault::only_turns_away)
+    }
+
+    /// Whether any answer may say when it is worth trying again.
+    pub fn says_retry_after(&self) -> bool {
+        self.services.iter().any(|service| service.capacity.retry_after.is_some())
+            || self
+                .faults
+                .iter()
+                .any(|fault| matches!(&fault.effect, Effect::Fail(failure) if failure.retry_after.is_some()))
+    }
+
+    /// Whether the state of each server of a service is kept: something is limited there, or done to it.
+    pub fn keeps_servers(&self, service: ServiceId) -> bool {
+        let is_done_to = |fault: &Fault| !fault.only_turns_away() && fault.targets.contains(&Target::Service(service));
+        !self.services[service.index()].capacity.is_unlimited() || self.faults.iter().any(is_done_to)
     }
 
     /// The policy of a call.

@@ -7,9 +7,11 @@ mod budget;
 mod codel;
 mod limiter;
 mod retry;
+mod server_delay;
 
 pub use backoff::{Backoff, CapOrder, Jitter, Schedule};
 pub use budget::{MICRO, TokenBucket};
 pub use codel::{Codel, CodelState};
 pub use limiter::{Limiter, LimiterState};
 pub use retry::{Attempted, RetryPolicy, Verdict};
+pub use server_delay::{Beyond, DelayRule, ServerDelay};

@@ -1,7 +1,7 @@
 //! What happens after a failed attempt.
 
 use crate::failure::{ErrorKind, ErrorSet, StopReason};
-use crate::policy::Schedule;
+use crate::policy::{Schedule, ServerDelay};
 use crate::time::Span;
 
 /// A retry policy: when to try again, how often, and after which wait.
@@ -15,6 +15,8 @@ pub struct RetryPolicy {
     pub retry_on: ErrorSet,
     /// No wait for an attempt that has less than this left.
     pub min_attempt: Span,
+    /// What it makes of a server's word on when to try again.
+    pub server_delay: ServerDelay,
 }
 
 /// A failed attempt, as its policy sees it.
@@ -28,6 +30,8 @@ pub struct Attempted {
     pub remaining: Span,
     /// Whether the call's retry budget, if it has one, grants a retry.
     pub budget_grants: bool,
+    /// When the server said that it is worth trying again; none if it did not.
+    pub retry_after: Option<Span>,
     /// The wait before this attempt, for policies whose waits depend on it.
     pub previous_wait: Span,
     /// Its key, for the draw of the wait.
@@ -45,14 +49,15 @@ pub enum Verdict {
 
 impl RetryPolicy {
     /// Decides about a failed attempt. The first of these that applies ends the call: the deadline has passed, the
-    /// error is not retryable, the attempts are exhausted, the budget refuses, the wait and the shortest useful attempt
-    /// do not fit into what is left of the deadline.
+    /// error is not retryable or its `retry_after` is longer than the policy waits, the attempts are exhausted, the
+    /// budget refuses, the wait and the shortest useful attempt do not fit into what is left of the deadline.
     #[inline]
     pub fn decide(&self, failed: Attempted) -> Verdict {
         if failed.remaining == Span::ZERO {
             return Verdict::Stop(StopReason::Deadline);
         }
-        if !self.retry_on.contains(failed.error) {
+        let is_beyond = failed.retry_after.is_some_and(|delay| self.server_delay.refuses(delay));
+        if !self.retry_on.contains(failed.error) || is_beyond {
             return Verdict::Stop(StopReason::NotRetryable);
         }
         if failed.attempt >= self.max_attempts && self.max_attempts != u32::MAX {
@@ -61,7 +66,8 @@ impl RetryPolicy {
         if !failed.budget_grants {
             return Verdict::Stop(StopReason::Budget);
         }
-        let wait = self.schedule.wait(failed.attempt, failed.previous_wait, failed.key);
+        let own = self.schedule.wait(failed.attempt, failed.previous_wait, failed.key);
+        let wait = failed.retry_after.map_or(own, |delay| self.server_delay.wait(delay, own, failed.key));
         if wait + self.min_attempt > failed.remaining {
             return Verdict::Stop(StopReason::Deadline);
         }
@@ -81,11 +87,20 @@ mod tests {
             schedule: Schedule::new(Backoff::Explicit(waits), Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None),
             retry_on: ErrorSet::RETRYABLE,
             min_attempt,
+            server_delay: ServerDelay::IGNORE,
         }
     }
 
     fn failed(attempt: u32, error: ErrorKind, remaining: Span) -> Attempted {
-        Attempted { attempt, error, remaining, budget_grants: true, previous_wait: Span::ZERO, key: 0 }
+        Attempted {
+            attempt,
+            error,
+            remaining,
+            budget_grants: true,
+            retry_after: None,
+            previous_wait: Span::ZERO,
+            key: 0,
+        }
     }
 
     #[test]

@@ -67,6 +67,8 @@ never_zero! {
         "write `\"unlimited\"` for no limit; for a service that is down write a fault with `effect = \"refuse\"`";
     /// How many arrivals may wait at a server.
     QueueLimit(Whole<1, QUEUE_MAX>), "for no queue at all: with one server that holds its workers, set `max_in_flight` to their number";
+    /// How many servers of a service a fault strikes.
+    FirstInstances(Whole<1, INSTANCES_MAX>), "take the fault out if it strikes none";
     /// How many attempts of a call may be under way.
     PoolSize(Whole<1, MANY>), "for attempts without limit write `pool = \"none\"`";
     /// How many arrivals a limiter lets in at once or in one window.

@@ -46,6 +46,11 @@ impl<T> Field<T> {
         self.key.is_none()
     }
 
+    /// Whether the key is present but wrong.
+    pub fn is_wrong(&self) -> bool {
+        self.key.is_some() && self.value.is_none()
+    }
+
     /// The value with its place, if it is good.
     pub fn spanned(&self) -> Option<&Spanned<T>> {
         self.value.as_ref()
@@ -113,6 +118,10 @@ pub struct NoneWord;
 #[derive(Clone, Copy, Debug)]
 pub struct UnlimitedWord;
 
+/// `"ignore"`.
+#[derive(Clone, Copy, Debug)]
+pub struct IgnoreWord;
+
 impl Word for NoneWord {
     const TEXT: &'static str = "none";
     const WORD: Self = Self;
@@ -123,11 +132,19 @@ impl Word for UnlimitedWord {
     const WORD: Self = Self;
 }
 
+impl Word for IgnoreWord {
+    const TEXT: &'static str = "ignore";
+    const WORD: Self = Self;
+}
+
 /// Something, or `"none"`.
 pub type OrNone<T> = Or<NoneWord, T>;
 
 /// A number, or `"unlimited"`.
 pub type OrUnlimited<T> = Or<UnlimitedWord, T>;
+
+/// Something, or `"ignore"`.
+pub type OrIgnore<T> = Or<IgnoreWord, T>;
 
 /// Places are no part of the schema.
 macro_rules! schema_of_the_value {

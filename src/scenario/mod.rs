@@ -154,7 +154,8 @@ fn build(
         found.report(variants.len(), errors);
         drafts
     };
-    let judged: Vec<Judged<'_>> = drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables }).collect();
+    let judged: Vec<Judged<'_>> =
+        drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables, draft: &one.draft }).collect();
     let (expectations, windows) = resolve::expectations(&base.expect, &judged, errors);
     check_overrides(overrides, &judged, errors);
     if !errors.is_empty() {

@@ -4,9 +4,6 @@
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
 
-/// Of the scenario as a whole.
-pub const ROOT: &[&str] = &["recovery"];
-
 /// Of a client group.
 pub const CLIENT: &[&str] = &["idempotency", "on_exhausted"];
 
@@ -16,20 +13,8 @@ pub const CALL: &[&str] = &["hedge", "throttle", "breaker"];
 /// Of a service.
 pub const SERVICE: &[&str] = &["ejection", "writes", "idempotency_store"];
 
-/// Of a limiter, whatever its kind.
-pub const LIMITER: &[&str] = &["retry_after"];
-
 /// Of a retry policy.
-pub const RETRY: &[&str] = &["preset", "retry_after"];
-
-/// Of a fault.
-pub const FAULT: &[&str] = &["every", "random", "first_instances"];
-
-/// Effects of a fault.
-pub const EFFECT: &[&str] = &["blackhole", "pause", "crash", "slow", "capacity", "loss", "load"];
-
-/// Of the effect `fail`.
-pub const FAIL: &[&str] = &["work", "correlation", "epoch", "retry_after"];
+pub const RETRY: &[&str] = &["preset"];
 
 /// Metrics, in any scope.
 pub const METRICS: &[&str] = &[
@@ -43,10 +28,6 @@ pub const METRICS: &[&str] = &[
     "hedge_wins",
     "executions_per_request",
     "duplicate_effects",
-    "arrivals_last_rps",
-    "recovered",
-    "recovery_s",
-    "last_bad_s",
 ];
 
 /// The version that does not have it.

@@ -7,6 +7,7 @@ use crate::failure::{ErrorKind, StopReason};
 use crate::plan::{Call, CallId, DeadlineRule, Origin, Timeout};
 use crate::policy::{Attempted, Verdict};
 use crate::sim::agenda::Sequence;
+use crate::sim::fault::Way;
 use crate::sim::frames::{CallExtra, CallFrame, Maker, NONE, Parent, Phase, Visit, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
@@ -99,7 +100,18 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 Maker::Fan(fan) => self.works[self.fans[fan].work].is_original,
             };
         let delay = if self.has_network { call.network.sample(key, Purpose::Request) } else { Span::ZERO };
-        let is_lost = self.has_network && delay > call.connect_timeout.after;
+        let way = if FULL && self.has_call_faults {
+            self.way(id, key, delay)
+        } else if self.has_network && delay > call.connect_timeout.after {
+            Way::FindsNobody
+        } else {
+            Way::Arrives(delay)
+        };
+        let (phase, error) = match way {
+            Way::Arrives(_) => (Phase::Travelling, None),
+            Way::FindsNobody | Way::IsLost => (Phase::Lost, None),
+            Way::Fails { error, .. } => (Phase::Answered, Some(error)),
+        };
         let work = self.works.insert(WorkFrame {
             key,
             arrived: self.now,
@@ -113,21 +125,28 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             is_beginning: false,
             is_original,
             is_retry,
-            phase: if is_lost { Phase::Lost } else { Phase::Travelling },
+            phase,
             is_degraded: false,
-            error: None,
+            error,
         });
         let frame = &mut self.calls[index];
         frame.work = work;
         frame.armed = Sequence::NONE;
         self.tap.note(self.now, Note::Sent { call: id, attempt, key });
         self.recorder.sent(id, is_retry, self.now);
-        if is_lost {
-            self.recorder.lost(id);
-        } else {
-            self.agenda.schedule(delay, Kind::Arrive.of(work));
+        if FULL && self.has_retry_after {
+            self.say_retry_after(work, None);
         }
-        self.arm_attempt(index, call, is_lost, asked);
+        match way {
+            Way::Arrives(delay) => _ = self.agenda.schedule(delay, Kind::Arrive.of(work)),
+            Way::FindsNobody | Way::IsLost => self.recorder.lost(id),
+            Way::Fails { delay, retry_after, .. } => {
+                self.recorder.lost(id);
+                self.say_retry_after(work, retry_after);
+                self.agenda.schedule(delay, Kind::Answer.of(work));
+            }
+        }
+        self.arm_attempt(index, call, matches!(way, Way::FindsNobody), asked);
         if self.passes_deadlines {
             self.pass_deadline(index, work, call, asked);
         }
@@ -150,20 +169,21 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             None => (NONE, 0),
         };
         let avoid = if call.avoid_previous { server } else { NONE };
-        self.servers.expect(work, Visit { deadline, began: self.now, avoid, copy });
+        let visit = Visit { deadline, began: self.now, resumed: self.now, takes: Span::ZERO, avoid, copy };
+        self.servers.expect(work, visit);
     }
 
     /// The instant until which a caller waits for an attempt whose clock started at `asked`, as long as that arrives.
-    fn waits_until(&self, index: u32, call: &Call, asked: Instant) -> Instant {
+    pub(super) fn waits_until(&self, index: u32, call: &Call, asked: Instant) -> Instant {
         self.end_of(index).min(asked + call.timeout.after)
     }
 
-    /// Arms the attempt's timer, if it runs out before the call ends. An attempt that is lost has the time to connect.
+    /// Arms the attempt's timer, if it runs out before the call ends. One that finds nobody has the time to connect.
     #[inline]
-    fn arm_attempt(&mut self, index: u32, call: &Call, is_lost: bool, asked: Instant) {
+    fn arm_attempt(&mut self, index: u32, call: &Call, finds_nobody: bool, asked: Instant) {
         let timeout = call.timeout.after;
         let timeout_at = asked + timeout;
-        if is_lost && self.now + call.connect_timeout.after < timeout_at {
+        if finds_nobody && self.now + call.connect_timeout.after < timeout_at {
             self.arm_limit(index, call.connect_timeout);
         } else if !FULL || asked == self.now {
             self.arm_limit(index, call.timeout);
@@ -216,6 +236,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let frame = &mut self.works[work];
         frame.phase = Phase::Delivered;
         let WorkFrame { key, caller, call, error, is_degraded, .. } = *frame;
+        let retry_after = self.retry_after(work);
         self.release_work(work);
         self.tap.note(self.now, Note::Answer { key, late: caller == NONE });
         if caller == NONE {
@@ -232,7 +253,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 self.deposit(caller, call);
                 self.end_call(caller, Ok(is_degraded));
             }
-            Some(error) => self.fail_attempt(caller, key, error),
+            Some(error) => self.fail_attempt(caller, key, error, retry_after),
         }
     }
 
@@ -263,12 +284,12 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.recorder.timed_out(call, self.now);
         self.calls[index].armed = Sequence::NONE;
         self.give_up_attempt(index);
-        self.fail_attempt(index, key, error);
+        self.fail_attempt(index, key, error, None);
     }
 
     /// An attempt has failed: the policy decides.
     #[inline(always)]
-    pub(super) fn fail_attempt(&mut self, index: u32, key: u64, error: ErrorKind) {
+    pub(super) fn fail_attempt(&mut self, index: u32, key: u64, error: ErrorKind, retry_after: Option<Span>) {
         let CallFrame { parent, call, attempt, .. } = self.calls[index];
         self.calls[index].work = NONE;
         let policy = self.plan.policy_of(call);
@@ -279,7 +300,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             (&self.plan.budgets[used.pool as usize].rule, self.budgets.balance(used, instance))
         });
         let budget_grants = budget.as_ref().is_none_or(|(rule, balance)| rule.grants(**balance));
-        match policy.decide(Attempted { attempt, error, remaining, budget_grants, previous_wait, key }) {
+        match policy.decide(Attempted { attempt, error, remaining, budget_grants, retry_after, previous_wait, key }) {
             Verdict::Retry(wait) => {
                 if let Some((rule, balance)) = budget {
                     *balance = rule.after_retry(*balance);

@@ -37,6 +37,10 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let cancel = self.plan.services[service.index()].capacity.cancel;
         match phase {
             Phase::Lost => self.works.remove(work),
+            Phase::Muted => {
+                self.works[work].phase = Phase::Delivered;
+                self.release_work(work);
+            }
             Phase::Queued if cancel >= Cancel::Queued => self.cancel_work(work),
             Phase::Failing | Phase::Serving | Phase::Calling if cancel == Cancel::Running => self.cancel_work(work),
             _ => {}
@@ -130,7 +134,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
 
     /// A call has begun that may be abandoned.
     pub(super) fn join_kin(&mut self, index: u32) {
-        if let Some(work) = self.maker_that_abandons(index) {
+        if let Some(work) = self.maker_in_danger(index) {
             if self.kin.calls.len() <= work as usize {
                 self.kin.calls.resize(work as usize + 1, List::EMPTY);
             }
@@ -140,18 +144,19 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
 
     /// It has ended.
     pub(super) fn leave_kin(&mut self, index: u32) {
-        if let Some(work) = self.maker_that_abandons(index) {
+        if let Some(work) = self.maker_in_danger(index) {
             self.kin.siblings.remove(&mut self.kin.calls[work as usize], index);
         }
     }
 
-    fn maker_that_abandons(&self, index: u32) -> Option<u32> {
+    /// The work that made a call, if it may abandon it.
+    fn maker_in_danger(&self, index: u32) -> Option<u32> {
         let work = match self.calls[index].parent.maker() {
             Maker::Client(_) => return None,
             Maker::Work(work) => work,
             Maker::Fan(fan) => self.fans[fan].work,
         };
-        self.abandons(work).then_some(work)
+        self.servers.abandon[self.works[work].service.index()].then_some(work)
     }
 
     /// Whether an event is none any more, because what it is about was cancelled or abandoned. If so, that is over.
@@ -160,6 +165,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         const WAKE: u8 = Kind::Wake as u8;
         let index = event.index();
         match event.kind() {
+            SERVED if self.servers.pauses && self.is_put_off(index) => true,
             SERVED if self.works[index].phase == Phase::Cancelled => {
                 self.works.remove(index);
                 self.kin.ghost_works -= 1;

@@ -3,7 +3,7 @@
 use crate::failure::ErrorKind;
 use crate::plan::{CallId, ServiceId};
 use crate::sim::agenda::Sequence;
-use crate::time::Instant;
+use crate::time::{Instant, Span};
 
 /// "No frame": the caller has given up, no attempt is under way, or the service has no servers to tell apart.
 pub const NONE: u32 = u32::MAX;
@@ -117,10 +117,14 @@ pub enum Phase {
     Calling,
     /// The service is done with it; the answer is on its way.
     Answered,
-    /// The answer has reached the caller, in time or late.
+    /// The service is done with it, but the answer was lost.
+    Muted,
+    /// The answer has reached the caller, in time or late, or nobody waits for the one that was lost.
     Delivered,
     /// The service has ended its work on it; no answer comes.
     Cancelled,
+    /// The frame has been given back.
+    Free,
 }
 
 /// An attempt on its way to a service, at it, or on its way back.
@@ -176,6 +180,10 @@ pub struct Visit {
     pub deadline: Instant,
     /// When a worker took it up.
     pub began: Instant,
+    /// From when on its service goes on undisturbed, as far as is known.
+    pub resumed: Instant,
+    /// How long its service takes if nothing disturbs it.
+    pub takes: Span,
     /// The server, from 0, that it is to keep away from, or [`NONE`].
     pub avoid: u32,
     /// Which copy of its call it belongs to.
@@ -209,6 +217,6 @@ mod tests {
     /// Frames are what memory goes to: 10^7 clients have as many calls and pieces of work.
     #[test]
     fn frames_stay_small() {
-        assert_eq!((size_of::<CallFrame>(), size_of::<WorkFrame>(), size_of::<Visit>()), (40, 48, 24));
+        assert_eq!((size_of::<CallFrame>(), size_of::<WorkFrame>(), size_of::<Visit>()), (40, 48, 40));
     }
 }

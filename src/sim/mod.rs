@@ -11,11 +11,10 @@
 //!
 //! ## Arrivals
 //!
-//! - *Start*: the windows of all faults are scheduled, fault by fault, window by window, beginning before end; then
-//!   the first arrivals of each client group, in file order. Groups with `burst`, `constant`, `poisson` and `trace`
-//!   arrivals are *open*: they have one arrival scheduled at a time. The clients of `periodic` and `closed` groups have
-//!   their own: those are scheduled client by client. An arrival at or after the end of the group's window, or before
-//!   its start, is none.
+//! - *Start*: the beginning of the first window of each fault is scheduled, in file order; then the first arrivals of
+//!   each client group, in file order. Groups with `burst`, `constant`, `poisson` and `trace` arrivals are *open*: they
+//!   have one arrival scheduled at a time. The clients of `periodic` and `closed` groups have their own: those are
+//!   scheduled client by client. An arrival at or after the end of the group's window, or before its start, is none.
 //! - **Arrival** of an open group: its next request begins. Request n (from 0) belongs to client n mod `clients` and is
 //!   that client's request number n div `clients`. The request draws which call it makes and *begins* it; then the
 //!   group's next arrival, if there is one, is scheduled.
@@ -36,35 +35,38 @@
 //!   waits behind those that wait already, and its timer is armed for the earlier of now + `timeout` and now +
 //!   `max_wait`, if it has one and it is before the call's end. A slot that is free goes to whoever has waited longest:
 //!   that attempt is *sent*. Without a pool an attempt is *sent* at once.
-//! - *An attempt is sent*: it *arrives* at its target when the network has taken its time (zero: a scheduled delay of
-//!   zero). If the network takes longer than `connect_timeout`, it is *lost*: it never arrives. The caller waits until
-//!   the earliest of: the call's end, the start of the attempt's clock + `timeout`, and for a lost attempt now +
-//!   `connect_timeout`. If that is before the call's end, the attempt's own timer is armed for it, in place of that of
-//!   its wait. If the call passes its deadline on, the attempt is told the earlier of the call's end and the start of
-//!   its clock + `timeout`, less the reserve (a share is that of the time from now until then); otherwise it is told
-//!   none. For the drop rules of queues every attempt has a deadline: what it was told, or else the earlier of the
-//!   call's end and the start of its clock + `timeout`.
+//! - *An attempt is sent*: the faults that are active on its call are asked, see below. If none strikes, it *arrives*
+//!   at its target when the network has taken its time (zero: a scheduled delay of zero). If the network takes longer
+//!   than `connect_timeout`, it is *lost*: it never arrives. The caller waits until the earliest of: the call's end,
+//!   the start of the attempt's clock + `timeout`, and for a lost attempt now + `connect_timeout`. If that is before
+//!   the call's end, the attempt's own timer is armed for it, in place of that of its wait. If the call passes its
+//!   deadline on, the attempt is told the earlier of the call's end and the start of its clock + `timeout`, less the
+//!   reserve (a share is that of the time from now until then); otherwise it is told none. For the drop rules of queues
+//!   every attempt has a deadline: what it was told, or else the earlier of the call's end and the start of its clock +
+//!   `timeout`.
 //! - *An attempt is turned away*: it has *ended* without having been sent, with `deadline` at the call's end, with
 //!   `pool_timeout` at its timer if `max_wait` is not longer than `timeout`, and else with `timeout`. It is one of the
 //!   attempts that the policy allows, but no attempt in the metrics: a *retry* is an attempt that is sent after another
 //!   of its own call was sent, and *original* is what was sent first of its call, by work that was original itself.
-//! - **Arrive** at a service: if the attempt has been given up and the service's `cancel` is not `ignore`, it is
-//!   *cancelled*. Otherwise the balancer picks a server, see below, and the faults that are active there are asked in
-//!   file order. `refuse` turns the attempt away: it is *answered* with `refused`. `fail` strikes with its probability:
-//!   after its delay (**Served**) the attempt is *answered* with its error. If none strikes, the server's limiter is
-//!   asked: if it does not let the attempt in, that is *answered* with `rate_limited`. If as many
-//!   others have got as far as the next sentence, and are in progress at the service, as `max_in_flight`, it is
-//!   *answered* with `overloaded`. (What a fault answers after a delay takes no place.) Then, if a worker of the server
-//!   is free, its *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is
-//!   *answered* with `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
+//! - **Arrive** at a service: if the attempt has been given up and the service's `cancel` is not `ignore`, it has
+//!   arrived and is *cancelled*. Otherwise the balancer picks a server, see below. If a `blackhole` is active there,
+//!   the attempt is *lost* and has not arrived. If not, it has arrived, and the other faults that are active there are
+//!   asked, see below. If none strikes, the server's limiter is asked: if it does not let the attempt in, that is
+//!   *answered* with `rate_limited`, and with the limiter's `retry_after`. If as many others have got as far as the
+//!   next sentence, and are in progress at the service, as `max_in_flight`, it is *answered* with `overloaded`. (What a
+//!   fault answers after a delay takes no place.) Then, if a worker of the server is free, its *turn comes*; if not, it
+//!   waits in the server's queue, or, if that holds as many as its limit, is *answered* with `overloaded`. A worker
+//!   that is free takes the next from the queue: its *turn comes*.
 //! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker
-//!   of the server, this one included. If the queue's drop rule says so (`expired`: the deadline is before now;
-//!   `deadline_aware`: the time until the deadline, zero if that is past, is less than the service time; CoDel: its
-//!   verdict about the time since the arrival), the attempt is *dropped*: it is *answered* with `overloaded` if its
-//!   caller still waits, and else nobody is told; the worker is free for the next. Otherwise it takes the worker, and
-//!   the service works for the service time (**Served**).
-//! - *Served*: unless the service `holds_worker`, the worker is free. The steps of the service begin one after another,
-//!   see below. After the last, the attempt is *answered* with success.
+//!   of the server, this one included; then each `slow` that is active there, in file order, multiplies it and adds to
+//!   it (if it adds anything but a constant zero, a service time of zero is an event, too). If the queue's drop rule
+//!   says so (`expired`: the deadline is before now; `deadline_aware`: the time until the deadline, zero if that is
+//!   past, is less than the service time; CoDel: its verdict about the time since the arrival), the attempt is
+//!   *dropped*: it is *answered* with `overloaded` if its caller still waits, and else nobody is told; the worker is
+//!   free for the next. Otherwise it takes the worker, and the service works for the service time (**Served**).
+//! - *Served*: unless the service `holds_worker`, the worker is free. If a `fail` with `work` has struck, the attempt
+//!   is *answered* with its error (the worker is free in any case). Otherwise the steps of the service begin one after
+//!   another, see below. After the last, the attempt is *answered* with success.
 //! - *Answered*: the service is done with it. If it still has its worker, that is free. The answer is sent, and reaches
 //!   the caller when the network has taken its time (zero: a scheduled delay of zero).
 //! - **Answer**: if the attempt has been given up, the answer is late: counted, not used. Otherwise the timer is
@@ -88,6 +90,38 @@
 //!   for a slot is over. The call ends with nothing: no policy is asked, no fallback begins, nobody is told.
 //! - *A call ends*: the timer of its end is disarmed. If it failed and has a `fallback`, that call begins in its place,
 //!   made by the same work as the same copy. Otherwise whoever made it goes on.
+//!
+//! ## Faults
+//!
+//! - **A window begins**: the fault is active at its targets (of services only at the first servers, if it says so),
+//!   and the end of the window is scheduled, unless that is open. **A window ends**: the fault is not active any more,
+//!   and the beginning of the next one is scheduled, if there is one. Faults are asked in file order; the first that
+//!   strikes an attempt decides. Unless it is said otherwise they look at the instant at which they are asked.
+//! - `fail` strikes with its probability. With the probability `correlation` the draw is that of the epoch, else it is
+//!   the attempt's own. At a service, the attempt is *answered* with the error after the delay (**Served**); with
+//!   `work`, it goes on to the limiter as if nothing had struck. On a call, the attempt is *lost*, but an answer with
+//!   the error reaches the caller after the delay (zero: a scheduled delay of zero). The error carries the
+//!   `retry_after`.
+//! - `refuse`, and `crash` within its window: the attempt is *answered* with `refused`.
+//! - `blackhole`: the attempt is *lost*. On a call it is asked with the others when the attempt is sent, at a service
+//!   when it would arrive; then, if its sending and `connect_timeout` make an instant before that at which its caller
+//!   stops waiting for it, the attempt's timer is armed anew for that.
+//! - `loss` of requests, with its probability: the attempt is *lost*, but its connection is not: `connect_timeout` does
+//!   not apply. `loss` of answers is asked when an attempt of the call is *answered*: the answer does not reach the
+//!   caller.
+//! - `slow` on a call: the way there takes longer, by a draw of the fault for each attempt.
+//! - `pause`: what begins to be served at a paused server is **Served** its service time after the end of the pause (a
+//!   service time of zero is an event then). If a pause has begun since, **Served** does not come, but its service time
+//!   after the end of the pause; of several the last.
+//! - `crash`, when a window begins: server by server, everything that is in progress there, in the order in which it
+//!   arrived, is *answered* with `reset`; what it waited for does not come any more, and the calls that it makes are
+//!   *abandoned*, whatever the service's `cancel` says.
+//! - `capacity`: as many workers as [`workers_left`](crate::plan::workers_left) says are there, for each that is active
+//!   in file order. Workers who are too many finish what they do. When there are more again, those that do nothing are
+//!   free.
+//! - `load`: while it is active, requests of the group come `factor` times as fast. Request n of `constant` arrivals,
+//!   or the point p of the Poisson process, comes when the integral of the rate times the factors (of all that are
+//!   active) has reached it: see [`Surge`](crate::plan::Surge).
 //!
 //! ## The calls of a service
 //!
@@ -131,14 +165,15 @@
 //! `request = request_key(replica_key(seed, replica), group.key, client, ordinal)`; its choice is drawn from it, and
 //! after its end the client's think time. The offset of a periodic client is drawn from its `client_key`. The arrivals
 //! of a Poisson group come from [`UnitPoisson`](crate::dist::UnitPoisson)`::new(replica key, group.key, start)`, where
-//! `start` is the number of requests that its profile expects before the group's window.
-//! A call that work with the key `k` makes has, as its copy `c` (from 0), the key `call_key(k, call.key, c)` (a
-//! client's call: `k` is that of the request); whether it is made is drawn from the key of copy 0. A fallback has the
-//! key `call_key(key of the call that failed, fallback.key, 0)`. The attempt n of a call has the key
-//! `attempt_key(call key, n, 0)`: that is the key of the work at the service. From the attempt's key come its service
-//! time, its times on the network, the wait after it, its server (`below(draw(key, purpose), candidates)`),
-//! `draw(mix(attempt, fault.key), Fault)` whether a fault strikes it, and from `mix(attempt, fault.key)` the delay of
-//! that fault.
+//! `start` is the number of requests that its profile expects before the group's window. A call that work with the key
+//! `k` makes has, as its copy `c` (from 0), the key `call_key(k, call.key, c)` (a client's call: `k` is that of the
+//! request); whether it is made is drawn from the key of copy 0. A fallback has the key `call_key(key of the call that
+//! failed, fallback.key, 0)`. The attempt n of a call has the key `attempt_key(call key, n, 0)`: that is the key of the
+//! work at the service. From the attempt's key come its service time, its times on the network, the wait after it, its
+//! server (`below(draw(key, purpose), candidates)`), `draw(mix(attempt, fault.key), Fault)` whether a fault strikes it,
+//! and from `mix(attempt, fault.key)` the delay of that fault, what it adds (both for `FaultDelay`), whether it takes a
+//! message (`Loss`), and whether the attempt shares the draw of its epoch (`Shares`). That is `draw(mix(mix(replica
+//! key, fault.key), now / epoch), Epoch)`.
 
 pub mod agenda;
 mod arrivals;
@@ -156,6 +191,7 @@ mod server;
 mod service;
 mod slab;
 mod steps;
+mod struck;
 mod tap;
 
 pub use replica::Bounds;

@@ -71,6 +71,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let Some(slots) = self.slots_of(index) else { return self.send(index, now) };
         let CallFrame { call: id, .. } = self.calls[index];
         let call = &self.plan.calls[id.index()];
+        self.extras[index as usize].asked = now;
         let pool = &mut self.pools.slots[slots as usize];
         if pool.taken < pool.size && pool.waiting.is_empty() {
             pool.taken += 1;
@@ -82,8 +83,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             return self.turn_away(index, ErrorKind::PoolTimeout);
         }
         self.pools.queues.push(&mut pool.waiting, index);
-        let extra = &mut self.extras[index as usize];
-        (extra.asked, extra.is_waiting) = (now, true);
+        self.extras[index as usize].is_waiting = true;
         self.recorder.waits_for_slot(id, now);
         let limit = if max_wait.after <= call.timeout.after { max_wait } else { call.timeout };
         self.arm_limit(index, limit);
@@ -144,6 +144,6 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.tap.note(self.now, Note::TurnedAway { call, key, error });
         self.recorder.turned_away(call);
         self.calls[index].armed = Sequence::NONE;
-        self.fail_attempt(index, key, error);
+        self.fail_attempt(index, key, error, None);
     }
 }

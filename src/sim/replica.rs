@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::dist::replica_key;
 use crate::failure::ErrorKind;
 use crate::metrics::{End, Limit, Outcome, Recorder, RunEnd};
-use crate::plan::{Arrivals, Balance, DeadlineRule, FaultId, GroupId, Plan, Service};
+use crate::plan::{Arrivals, Balance, DeadlineRule, FaultId, GroupId, Plan, Service, Target, WindowsOfReplica};
 use crate::sim::agenda::{Agenda, Event, Sequence};
 use crate::sim::arrivals::Source;
 use crate::sim::budget::Budgets;
@@ -105,14 +105,26 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) deadlines: Vec<Instant>,
     /// The wait before the current attempt, by call frame; empty unless a policy needs it.
     pub(super) previous_waits: Vec<Span>,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<Source<'p>>,
     /// By group: the number of its first client, counted through the groups whose clients have clocks of their own.
     pub(super) first_clients: Vec<u32>,
     /// Arrivals that are scheduled and will happen.
     pub(super) arrivals_pending: u64,
     pub(super) budgets: Budgets,
+    /// By fault: the windows to come.
+    pub(super) windows: Vec<WindowsOfReplica<'p>>,
+    /// By fault: when the current window ends, or the next one.
+    pub(super) window_ends: Vec<Instant>,
     /// By service: the faults that are active there, in file order.
     pub(super) active_faults: Vec<Vec<FaultId>>,
+    /// By call, likewise.
+    pub(super) active_on_calls: Vec<Vec<FaultId>>,
+    /// Whether any fault is on a call.
+    pub(super) has_call_faults: bool,
+    /// Whether any answer may say when it is worth trying again.
+    pub(super) has_retry_after: bool,
+    /// By work frame: that. Empty unless any may.
+    pub(super) retry_afters: Vec<Option<Span>>,
     pub(super) servers: Servers,
     pub(super) pools: Pools,
     /// Whether anything is kept of calls beside their frames.
@@ -120,6 +132,8 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     /// By call frame. Empty unless it is.
     pub(super) extras: Vec<CallExtra>,
     pub(super) kin: Kin,
+    /// Whether an event may be none any more when its time has come.
+    has_ghosts: bool,
     /// Workers and slots that have become free in this event, while others waited for them.
     pub(super) freed: Vec<Freed>,
     /// So many frames of one kind that what one event may add still fits.
@@ -143,6 +157,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             Some(first)
         });
         let pools = Pools::new(plan);
+        let servers = Servers::new(plan);
+        let is_call = |target: &Target| matches!(target, Target::Call(_));
         let is_by_copy = |service: &Service| service.capacity.balance == Balance::ByCopy;
         let has_extras =
             pools.exist() || plan.calls.iter().any(|call| call.avoid_previous) || plan.services.iter().any(is_by_copy);
@@ -160,12 +176,19 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             passes_deadlines,
             deadlines: Vec::new(),
             previous_waits: Vec::new(),
-            sources: plan.groups.iter().map(|group| Source::new(group, key)).collect(),
+            sources: (0..plan.groups.len() as u32).map(|id| Source::new(plan, GroupId(id), key)).collect(),
             first_clients: first_clients.collect(),
             arrivals_pending: 0,
             budgets: Budgets::new(plan),
+            windows: Vec::new(),
+            window_ends: Vec::new(),
             active_faults: vec![Vec::new(); plan.services.len()],
-            servers: Servers::new(plan),
+            active_on_calls: vec![Vec::new(); plan.calls.len()],
+            has_call_faults: plan.faults.iter().any(|fault| fault.targets.iter().any(is_call)),
+            has_retry_after: plan.says_retry_after(),
+            retry_afters: Vec::new(),
+            has_ghosts: servers.cancels || servers.pauses,
+            servers,
             pools,
             has_extras,
             extras: Vec::new(),
@@ -208,7 +231,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
                 self.now = now;
                 events_before_now = events;
             }
-            if FULL && self.servers.cancels && self.is_ghost(event) {
+            if FULL && self.has_ghosts && self.is_ghost(event) {
                 continue;
             }
             events += 1;
@@ -220,11 +243,15 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
                 }
                 // The recorder need not know, and its clock may stay behind.
                 self.fault_transition(event.kind() == Kind::FaultBegins as u8, FaultId(event.index()));
-                continue;
+                if self.freed.is_empty() {
+                    continue;
+                }
+                self.recorder.advance(now);
+            } else {
+                last = now;
+                self.recorder.advance(now);
+                self.happen(event);
             }
-            last = now;
-            self.recorder.advance(now);
-            self.happen(event);
             let is_stuck = FULL && !self.freed.is_empty() && !self.pass_on_what_is_free();
             if events & mask == 0 || is_stuck {
                 limit = self.limit_reached(events - events_before_now, bounds);

@@ -1,8 +1,10 @@
 //! Servers that can do only so much at once: who is let in, who waits, whose turn it is.
 
+use std::ops::Range;
+
 use crate::dist::Purpose;
 use crate::failure::ErrorKind;
-use crate::plan::{Cancel, DropRule, Order, Plan, ServiceId};
+use crate::plan::{Cancel, DropRule, Effect, Fault, Order, Plan, ServiceId, Target};
 use crate::policy::{CodelState, LimiterState};
 use crate::sim::frames::{NONE, Phase, Visit, WorkFrame};
 use crate::sim::list::{Links, List};
@@ -17,8 +19,14 @@ pub(super) struct Server {
     /// Attempts in progress here.
     pub(super) load: u32,
     /// Workers taken.
-    busy: u32,
-    queue: List,
+    pub(super) busy: u32,
+    /// Workers that are there.
+    pub(super) workers: u32,
+    pub(super) queue: List,
+    /// What is in progress here, in the order of arrival; only where servers may crash.
+    pub(super) present: List,
+    /// The last pause that has begun.
+    pub(super) pause: Range<Instant>,
     /// Since when the queue has not been empty; of no meaning while it is.
     queue_since: Instant,
     limiter: LimiterState,
@@ -45,7 +53,17 @@ pub(super) struct Servers {
     /// By work frame; grows with those that are sent to a service that has servers here.
     pub(super) visits: Vec<Visit>,
     queues: Links,
-    /// Whether any service ends work whose caller has given up.
+    /// The attempts in progress at the same server.
+    present: Links,
+    /// Whether servers may crash, or pause.
+    crashes: bool,
+    pub(super) pauses: bool,
+    /// Whether service may take longer than it does by itself.
+    disturbed: bool,
+    /// By service: whether calls of its work may be abandoned, because it ends work whose caller has given up, or
+    /// because it may crash.
+    pub(super) abandon: Vec<bool>,
+    /// Whether that is so anywhere.
     pub(super) cancels: bool,
 }
 
@@ -53,7 +71,7 @@ impl Servers {
     pub(super) fn new(plan: &Plan) -> Self {
         let mut list = Vec::new();
         let stations = (0..).map(ServiceId).zip(&plan.services).map(|(service, of)| {
-            if of.capacity.is_unlimited() {
+            if !plan.keeps_servers(service) {
                 return Station { first: NONE, next: 0, let_in: 0 };
             }
             let first = list.len() as u32;
@@ -61,19 +79,33 @@ impl Servers {
                 service,
                 load: 0,
                 busy: 0,
+                workers: of.capacity.workers,
                 queue: List::EMPTY,
+                present: List::EMPTY,
+                pause: Instant::LIMIT..Instant::LIMIT,
                 queue_since: Instant::ZERO,
                 limiter: LimiterState::default(),
                 codel: CodelState::default(),
             }));
             Station { first, next: 0, let_in: 0 }
         });
+        let stations = stations.collect();
+        let abandon = (0..).map(ServiceId).zip(&plan.services).map(|(id, service)| {
+            let crashes = |fault: &Fault| fault.effect == Effect::Crash && fault.targets.contains(&Target::Service(id));
+            service.capacity.cancel == Cancel::Running || plan.faults.iter().any(crashes)
+        });
+        let abandon: Vec<bool> = abandon.collect();
         Self {
-            stations: stations.collect(),
+            stations,
             list,
             visits: Vec::new(),
             queues: Links::default(),
-            cancels: plan.services.iter().any(|service| service.capacity.cancel == Cancel::Running),
+            present: Links::default(),
+            crashes: plan.faults.iter().any(|fault| fault.effect == Effect::Crash),
+            disturbed: plan.faults.iter().any(|fault| matches!(fault.effect, Effect::Pause | Effect::Slow { .. })),
+            pauses: plan.faults.iter().any(|fault| fault.effect == Effect::Pause),
+            cancels: abandon.contains(&true),
+            abandon,
         }
     }
 
@@ -126,16 +158,17 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let capacity = &self.plan.services[service.index()].capacity;
         let at = &mut self.servers.list[server as usize];
         if !capacity.limiter.admits(&mut at.limiter, self.now) {
+            self.say_retry_after(work, capacity.retry_after);
             return self.refuse(work, ErrorKind::RateLimited);
         }
         let station = &mut self.servers.stations[service.index()];
-        let has_room = at.busy < capacity.workers || at.queue.len() < capacity.queue.limit;
+        let has_room = at.busy < at.workers || at.queue.len() < capacity.queue.limit;
         if station.let_in >= capacity.max_in_flight || !has_room {
             return self.refuse(work, ErrorKind::Overloaded);
         }
         station.let_in += 1;
         self.works[work].phase = Phase::Queued;
-        if at.busy < capacity.workers {
+        if at.busy < at.workers {
             self.recorder.entered(service, self.now);
             self.take_turn(work);
             return;
@@ -155,7 +188,15 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let capacity = &plan.services[service.index()].capacity;
         let service_time = &plan.services[service.index()].service_time;
         let at = &mut self.servers.list[server as usize];
-        let takes = capacity.contention.stretch(service_time.sample(key, Purpose::Service), at.busy + 1);
+        let alone = capacity.contention.stretch(service_time.sample(key, Purpose::Service), at.busy + 1);
+        let (takes, is_slowed, resumed) = if self.servers.disturbed {
+            let number = server - self.servers.stations[service.index()].first;
+            let (takes, is_slowed) = self.slowed(service, number, key, alone);
+            (takes, is_slowed, self.resumes(server))
+        } else {
+            (alone, false, self.now)
+        };
+        let at = &mut self.servers.list[server as usize];
         let is_discarded = match &capacity.queue.drop_rule {
             DropRule::Never => false,
             DropRule::Expired => self.servers.visit(work).deadline < self.now,
@@ -167,9 +208,11 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             return false;
         }
         self.servers.list[server as usize].busy += 1;
-        self.servers.visits[work as usize].began = self.now;
+        let visit = &mut self.servers.visits[work as usize];
+        (visit.began, visit.resumed, visit.takes) = (self.now, resumed, takes);
         self.recorder.begun(service, arrived, self.now);
-        self.begin_service(work, (!service_time.is_zero()).then_some(takes));
+        let is_phase = !service_time.is_zero() || is_slowed || resumed > self.now;
+        self.begin_service(work, is_phase.then(|| resumed.since(self.now) + takes));
         true
     }
 
@@ -179,6 +222,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.tap.note(self.now, Note::Dropped { key });
         self.recorder.dropped(service, self.now);
         self.leave_server(work);
+        self.say_retry_after(work, None);
         if caller == NONE {
             self.works.remove(work);
         } else {
@@ -192,7 +236,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let capacity = &self.plan.services[service.index()].capacity;
         loop {
             let at = &mut self.servers.list[server as usize];
-            if at.busy >= capacity.workers {
+            if at.busy >= at.workers {
                 return;
             }
             let Some(work) = next_in_line(at, capacity.queue.order, self.now) else { return };
@@ -224,7 +268,11 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     #[inline]
     pub(super) fn leave_server(&mut self, work: u32) {
         let WorkFrame { service, server, phase, .. } = self.works[work];
-        self.servers.list[server as usize].load -= 1;
+        let at = &mut self.servers.list[server as usize];
+        at.load -= 1;
+        if self.servers.crashes {
+            self.servers.present.remove(&mut at.present, work);
+        }
         // What was turned away, or failed for a fault, was not let in.
         let was_let_in = matches!(phase, Phase::Queued | Phase::Serving | Phase::Calling);
         self.servers.stations[service.index()].let_in -= u32::from(was_let_in);
@@ -235,7 +283,11 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     pub(super) fn enter_server(&mut self, work: u32, number: u32) {
         let frame = &mut self.works[work];
         frame.server = self.servers.stations[frame.service.index()].first + number;
-        self.servers.list[frame.server as usize].load += 1;
+        let at = &mut self.servers.list[frame.server as usize];
+        at.load += 1;
+        if self.servers.crashes {
+            self.servers.present.push(&mut at.present, work);
+        }
     }
 
     /// Whether an attempt that has arrived at a server holds one of its workers.

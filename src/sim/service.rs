@@ -12,27 +12,38 @@ use crate::time::Span;
 impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// An attempt arrives.
     pub(super) fn arrive(&mut self, work: u32) {
-        let frame = &mut self.works[work];
-        let service = frame.service;
-        frame.arrived = self.now;
-        let key = frame.key;
-        let (is_original, is_retry) = (frame.is_original, frame.is_retry);
-        self.tap.note(self.now, Note::Arrived { service, key });
-        self.recorder.arrived(service, is_original, is_retry, self.now);
+        let service = self.works[work].service;
         let has_servers = FULL && self.servers.stations[service.index()].first != NONE;
-        if has_servers && !self.place(work) {
-            return;
+        let mut number = 0;
+        if has_servers {
+            match self.place(work) {
+                Some(picked) => number = picked,
+                None => return,
+            }
         }
-        match self.strike(service, key) {
+        self.count_arrival(work);
+        if has_servers {
+            self.enter_server(work, number);
+        }
+        let key = self.works[work].key;
+        match self.strike(service, number, key) {
             Strike::Refused => self.refuse(work, ErrorKind::Refused),
-            Strike::Fails { error, delay } => {
+            Strike::Fails { error, delay, retry_after } => {
                 self.recorder.entered(service, self.now);
                 let frame = &mut self.works[work];
                 (frame.error, frame.phase) = (Some(error), Phase::Failing);
+                if FULL {
+                    self.say_retry_after(work, retry_after);
+                }
                 match delay {
                     Some(delay) => _ = self.agenda.schedule(delay, Kind::Served.of(work)),
                     None => self.complete(work, Some(error)),
                 }
+            }
+            Strike::FailsAfterWork { error, retry_after } => {
+                self.works[work].error = Some(error);
+                self.say_retry_after(work, retry_after);
+                self.admit(work);
             }
             Strike::None if has_servers => self.admit(work),
             Strike::None => {
@@ -44,18 +55,32 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
     }
 
-    /// The balancer sends an attempt to one of the servers; unless its caller is gone, and the service learns of that.
-    fn place(&mut self, work: u32) -> bool {
+    #[inline]
+    fn count_arrival(&mut self, work: u32) {
+        let frame = &mut self.works[work];
+        frame.arrived = self.now;
+        let (key, service, is_original, is_retry) = (frame.key, frame.service, frame.is_original, frame.is_retry);
+        self.tap.note(self.now, Note::Arrived { service, key });
+        self.recorder.arrived(service, is_original, is_retry, self.now);
+    }
+
+    /// The server that the balancer sends an attempt to, from 0. None if the attempt does not get there: its caller is
+    /// gone and the service learns of that, or nobody is there.
+    fn place(&mut self, work: u32) -> Option<u32> {
         let WorkFrame { key, service, caller, .. } = self.works[work];
         if caller == NONE && self.plan.services[service.index()].capacity.cancel != Cancel::Ignore {
+            self.count_arrival(work);
             self.tap.note(self.now, Note::Cancelled { key });
             self.recorder.cancelled(service, self.now);
             self.works.remove(work);
-            return false;
+            return None;
         }
         let number = self.pick_server(work);
-        self.enter_server(work, number);
-        true
+        if self.is_black_hole(service, number) {
+            self.swallow(work);
+            return None;
+        }
+        Some(number)
     }
 
     /// An attempt is turned away at the door.
@@ -64,6 +89,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.recorder.refused(service, self.now);
         if FULL && server != NONE {
             self.leave_server(work);
+            if error != ErrorKind::RateLimited {
+                self.say_retry_after(work, None);
+            }
         }
         self.send_answer(work, Some(error));
     }
@@ -95,7 +123,10 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// Its own work done, the service makes its calls.
     #[inline]
     fn make_calls(&mut self, work: u32) {
-        let WorkFrame { service, server, .. } = self.works[work];
+        let WorkFrame { service, server, error, .. } = self.works[work];
+        if FULL && error.is_some() {
+            return self.complete(work, error);
+        }
         if FULL && server != NONE && !self.plan.services[service.index()].capacity.holds_worker {
             self.free_worker(service, server);
         }
@@ -104,7 +135,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     /// Whether a client still waits for what an attempt leads to.
-    fn is_awaited(&self, mut work: u32) -> bool {
+    pub(super) fn is_awaited(&self, mut work: u32) -> bool {
         loop {
             let caller = self.works[work].caller;
             if caller == NONE {
@@ -147,6 +178,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         (frame.error, frame.phase) = (error, Phase::Answered);
         let (key, call) = (frame.key, frame.call);
         self.tap.note(self.now, Note::Answered { key, result: error.map_or(Ok(()), Err) });
+        if FULL && self.has_call_faults && self.loses_answer(call, key) {
+            return self.mute(work);
+        }
         let delay = if self.has_network {
             self.plan.calls[call.index()].network.sample(key, Purpose::Response)
         } else {
@@ -155,10 +189,18 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.agenda.schedule(delay, Kind::Answer.of(work));
     }
 
-    /// Gives the frame of a work back once nothing refers to it.
+    /// The answer to an attempt does not reach its caller.
+    fn mute(&mut self, work: u32) {
+        let frame = &mut self.works[work];
+        frame.phase = if frame.caller == NONE { Phase::Delivered } else { Phase::Muted };
+        self.release_work(work);
+    }
+
+    /// Gives the frame of a work back once nothing refers to it. To ask again does no harm.
     pub(super) fn release_work(&mut self, work: u32) {
-        let frame = &self.works[work];
-        if frame.phase >= Phase::Delivered && frame.children == 0 {
+        let frame = &mut self.works[work];
+        if matches!(frame.phase, Phase::Delivered | Phase::Cancelled) && frame.children == 0 {
+            frame.phase = Phase::Free;
             self.works.remove(work);
         }
     }

@@ -11,7 +11,7 @@ use stormsim::time::Instant;
 /// What is taken, in the order of the notes: whatever goes on to another has been given back before.
 struct Taken<'a> {
     plan: &'a Plan,
-    /// Where each attempt is that has arrived: its service and server.
+    /// Where each attempt goes: its service and, once it is picked, its server.
     places: BTreeMap<u64, (ServiceId, u32)>,
     /// By service and server, the attempts that have a worker. Notes do not tell when a worker is free that is not
     /// held until the answer: those services are left out.
@@ -52,11 +52,8 @@ pub fn are_respected(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) 
 impl Taken<'_> {
     fn follow(&mut self, note: Note) -> Result<(), TestCaseError> {
         match note {
-            Note::Arrived { service, key } => {
-                self.places.insert(key, (service, 0));
-            }
             Note::Placed { key, server } => {
-                let (service, at) = self.places.get_mut(&key).expect("it arrives before it is placed");
+                let (service, at) = self.places.get_mut(&key).expect("it is sent before it is placed");
                 let instances = self.plan.services[service.index()].capacity.instances;
                 prop_assert!(instances > 1 && server < instances, "{note:?} of {instances}");
                 *at = server;
@@ -68,11 +65,15 @@ impl Taken<'_> {
                 let in_progress = self.in_progress.entry(self.places[&key].0).or_default();
                 in_progress.retain(|&other| other != key);
             }
-            Note::Sent { call, key, .. } => self.take_slot(call, key)?,
+            Note::Sent { call, key, .. } => {
+                self.places.insert(key, (self.plan.calls[call.index()].target, 0));
+                self.take_slot(call, key)?;
+            }
             Note::Answer { key, .. } | Note::TimedOut { key, .. } | Note::Abandoned { key, .. } => {
                 self.slots.values_mut().for_each(|slots| slots.retain(|&other| other != key));
             }
             Note::RequestBegan { .. }
+            | Note::Arrived { .. }
             | Note::TurnedAway { .. }
             | Note::Dropped { .. }
             | Note::Waiting { .. }

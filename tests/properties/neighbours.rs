@@ -6,8 +6,8 @@ use std::ops::Range;
 use stormsim::dist::mix;
 use stormsim::metrics::Outcome;
 use stormsim::plan::{
-    BudgetUse, Call, CallId, Fault, Group, GroupId, Origin, Plan, PolicyId, Pool, Service, ServiceId, Timeout,
-    TimeoutId,
+    BudgetUse, Call, CallId, Fault, Group, GroupId, Origin, Plan, PolicyId, Pool, Service, ServiceId, Target, Timeout,
+    TimeoutId, Windows,
 };
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
@@ -20,6 +20,16 @@ pub fn renamed(mut plan: Plan) -> Plan {
         *key = mix(*key, 1);
     }
     plan
+}
+
+/// A fault with only the first of its windows, if they come again and again: every few nanoseconds of the days that the
+/// other plan may run for are too many.
+pub fn without_repetition(fault: Fault) -> Fault {
+    let windows = match fault.windows {
+        Windows::Repeated { first, .. } => Windows::Once(first),
+        windows => windows,
+    };
+    Fault { windows, ..fault }
 }
 
 /// Both plans as one; the things of the second come after those of the first. Horizon, warmup, windows and bucket are
@@ -70,6 +80,10 @@ impl Shift<'_> {
         place.map_or(timeout, |place| Timeout { id: TimeoutId(place as u32), ..timeout })
     }
 
+    fn group_id(&self, GroupId(id): GroupId) -> GroupId {
+        GroupId(id + self.past.groups.len() as u32)
+    }
+
     fn group(&self, group: &Group) -> Group {
         let choices = group.choices.iter().map(|&(bound, call)| (bound, self.call_id(call))).collect();
         Group { choices, ..group.clone() }
@@ -83,7 +97,7 @@ impl Shift<'_> {
     fn call(&self, call: &Call) -> Call {
         Call {
             origin: match call.origin {
-                Origin::Group(GroupId(id)) => Origin::Group(GroupId(id + self.past.groups.len() as u32)),
+                Origin::Group(id) => Origin::Group(self.group_id(id)),
                 Origin::Service(id) => Origin::Service(self.service_id(id)),
             },
             target: self.service_id(call.target),
@@ -99,7 +113,12 @@ impl Shift<'_> {
     }
 
     fn fault(&self, fault: &Fault) -> Fault {
-        Fault { targets: fault.targets.iter().map(|&id| self.service_id(id)).collect(), ..fault.clone() }
+        let target = |target: &Target| match *target {
+            Target::Service(id) => Target::Service(self.service_id(id)),
+            Target::Call(id) => Target::Call(self.call_id(id)),
+            Target::Group(id) => Target::Group(self.group_id(id)),
+        };
+        Fault { targets: fault.targets.iter().map(target).collect(), ..fault.clone() }
     }
 }
 

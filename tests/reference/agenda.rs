@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use stormsim::failure::ErrorKind;
-use stormsim::plan::GroupId;
+use stormsim::plan::{FaultId, GroupId};
 use stormsim::time::Instant;
+
+use super::record::Reply;
 
 /// What comes first at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,8 +31,18 @@ pub struct Slot {
 /// An event. Calls, attempts and works are meant by their position in the record.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// A window of a fault begins or ends. Nothing is done then: whoever arrives looks at the windows itself.
-    FaultTransition,
+    /// A window of a fault begins.
+    WindowBegins {
+        /// The fault.
+        fault: FaultId,
+        /// When the window ends; [`Instant::LIMIT`] if it does not.
+        until: Instant,
+    },
+    /// A window of a fault ends.
+    WindowEnds {
+        /// The fault.
+        fault: FaultId,
+    },
     /// The next request of an open group begins.
     Arrival(GroupId),
     /// The next request of a client that has arrivals of its own begins.
@@ -50,13 +61,13 @@ pub enum Event {
     Served {
         /// The work.
         work: usize,
-        /// The error of the fault, if one struck.
-        struck: Result<(), ErrorKind>,
     },
-    /// The answer to a work reaches its caller: it has been on the network.
+    /// The answer to an attempt reaches its caller: it has been on the network.
     Answer {
-        /// The work that was answered.
-        work: usize,
+        /// The attempt.
+        attempt: usize,
+        /// The answer.
+        reply: Reply,
     },
     /// The caller of an attempt waits no longer.
     Timer {

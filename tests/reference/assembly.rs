@@ -2,14 +2,14 @@
 
 use stormsim::dist::name_key;
 use stormsim::plan::{
-    BudgetPool, BudgetUse, Call, CallId, Capacity, Fault, Group, GroupId, Labels, Origin, Plan, PolicyId, Pool,
+    BudgetPool, BudgetUse, Call, CallId, Capacity, Group, GroupId, Labels, Origin, Plan, PolicyId, Pool, Recovery,
     Service, ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{RetryPolicy, Schedule};
-use stormsim::time::{Instant, Span};
+use stormsim::time::Span;
 
 use super::sketch::{
-    CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
+    CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
 };
 
 /// Most attempts, in all layers together, that one work may cause at worst; a call that would lead further is left
@@ -46,15 +46,16 @@ impl Sketch {
                 windows.push(window.clone());
             }
         }
-        Plan {
+        let mut plan = Plan {
             horizon: self.horizon,
             warmup: self.warmup,
             windows,
             bucket: self.bucket,
+            recovery: Recovery::DEFAULT,
             groups,
             policies: self.policies.iter().map(PolicySketch::policy).collect(),
             budgets: self.budget_pools(&edges.calls),
-            faults: self.faults.iter().enumerate().map(|(index, fault)| self.fault(index, fault)).collect(),
+            faults: Vec::new(),
             steps,
             step_calls,
             timeouts: edges.timeouts,
@@ -62,11 +63,13 @@ impl Sketch {
                 groups: (0..self.groups.len()).map(group_name).collect(),
                 services: (0..services.len()).map(service_name).collect(),
                 calls: (0..edges.calls.len()).map(call_name).collect(),
-                faults: (0..self.faults.len()).map(fault_name).collect(),
+                faults: Vec::new(),
             },
             services,
             calls: edges.calls,
-        }
+        };
+        self.add_faults(&mut plan);
+        plan
     }
 
     fn capacity(&self, service: &ServiceSketch) -> Capacity {
@@ -88,23 +91,6 @@ impl Sketch {
         };
         let pools = self.budgets.iter().enumerate();
         pools.map(|(pool, sketch)| BudgetPool { rule: sketch.rule, states: states(pool) }).collect()
-    }
-
-    fn fault(&self, index: usize, sketch: &FaultSketch) -> Fault {
-        let mut targets: Vec<_> =
-            sketch.targets.iter().map(|target| ServiceId((target % self.services.len()) as u32)).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        let mut windows = Vec::new();
-        let mut now = Instant::ZERO;
-        for &(pause, lasts) in &sketch.windows {
-            windows.push(now + pause..now + pause + lasts);
-            now = now + pause + lasts;
-        }
-        if sketch.open_ended {
-            windows.last_mut().expect("a fault has a window").end = Instant::LIMIT;
-        }
-        Fault { key: name_key(&fault_name(index)), targets, windows, effect: sketch.effect.clone() }
     }
 
     fn policy_of(&self, call: &CallSketch) -> PolicyId {
@@ -166,10 +152,6 @@ fn call_name(index: usize) -> String {
     format!("call{index}")
 }
 
-fn fault_name(index: usize) -> String {
-    format!("fault{index}")
-}
-
 impl PolicySketch {
     fn policy(&self) -> RetryPolicy {
         let cap = self.cap.unwrap_or(Span::UNLIMITED);
@@ -178,6 +160,7 @@ impl PolicySketch {
             schedule: Schedule::new(self.backoff.clone(), cap, self.cap_order, self.jitter.clone()),
             retry_on: self.retry_on.iter().copied().collect(),
             min_attempt: self.min_attempt,
+            server_delay: self.server_delay.clone(),
         }
     }
 }

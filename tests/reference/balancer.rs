@@ -5,29 +5,27 @@ use stormsim::plan::{Balance, ServiceId};
 use stormsim::sim::Note;
 
 use super::interpreter::Interpreter;
-use super::record::{Attempt, Caller, Work};
+use super::record::{Attempt, Caller};
 
 impl Interpreter<'_> {
-    /// Sends a work that has just arrived to a server. The call remembers it if its caller waits.
-    pub(super) fn place(&mut self, work: usize) {
-        let Work { attempt, service, .. } = self.record.works[work];
+    /// Sends an attempt that is about to arrive to a server. The call remembers it if its caller waits.
+    pub(super) fn place(&mut self, attempt: usize, service: ServiceId) -> u32 {
         let Attempt { call, key, ended, .. } = self.record.attempts[attempt];
-        let server = self.pick(work);
-        self.record.works[work].server = Some(server);
+        let server = self.pick(attempt, service);
         if self.servers_of(service) > 1 {
             self.note(Note::Placed { key, server });
         }
         if ended.is_none() {
             self.record.calls[call].previous_server = Some(server);
         }
+        server
     }
 
     fn servers_of(&self, service: ServiceId) -> u32 {
         self.plan.services[service.index()].capacity.instances
     }
 
-    fn pick(&mut self, work: usize) -> u32 {
-        let Work { attempt, service, .. } = self.record.works[work];
+    fn pick(&mut self, attempt: usize, service: ServiceId) -> u32 {
         let Attempt { call, id, key, avoids, .. } = self.record.attempts[attempt];
         let servers = self.servers_of(service);
         let avoided = avoids.filter(|_| self.plan.calls[id.index()].avoid_previous && servers > 1);

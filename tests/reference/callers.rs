@@ -1,6 +1,6 @@
 //! The section "Calls": what a caller does, whether client or service.
 
-use stormsim::dist::{Purpose, attempt_key, call_key};
+use stormsim::dist::{attempt_key, call_key};
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::plan::{CallId, DeadlineRule};
 use stormsim::policy::{Attempted, Verdict};
@@ -8,8 +8,9 @@ use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
 use super::agenda::{Class, Event};
+use super::faults::Way;
 use super::interpreter::Interpreter;
-use super::record::{Attempt, AttemptEnd, Call, CallResult, Caller, Work};
+use super::record::{Attempt, AttemptEnd, Call, CallResult, Caller, Reply, Struck};
 
 impl Interpreter<'_> {
     /// Begins a call; `failed` is the one in whose place it is made, if it is a fallback.
@@ -80,7 +81,7 @@ impl Interpreter<'_> {
             is_retry: false,
             avoids: None,
             has_slot: false,
-            lost: false,
+            lost: None,
             deadline_told: None,
             deadline: None,
             timer: None,
@@ -98,14 +99,20 @@ impl Interpreter<'_> {
         let (is_first, on_first_path, limit) = (this.sent == 1, this.on_first_path, this.limit);
         self.record.attempts[attempt].avoids = this.previous_server;
         let settings = &self.plan.calls[id.index()];
-        let on_its_way = settings.network.sample(key, Purpose::Request);
-        let lost = on_its_way > settings.connect_timeout.after;
-        if !lost {
-            self.schedule_after(on_its_way, Event::Arrive { attempt });
+        let way = self.way(attempt);
+        match way {
+            Way::Arrives(after) => self.schedule_after(after, Event::Arrive { attempt }),
+            Way::NotConnected | Way::Lost => {}
+            Way::Fails(after, Struck { error, retry_after }) => {
+                let reply = Reply { result: Err(error), retry_after, degraded: false };
+                self.schedule_after(after, Event::Answer { attempt, reply });
+            }
         }
+        let lost = !matches!(way, Way::Arrives(_));
+        let connects = !matches!(way, Way::NotConnected);
         // Waiting for a slot counts.
         let timeout = (settings.timeout.after != Span::UNLIMITED).then(|| started + settings.timeout.after);
-        let connects_until = self.after(settings.connect_timeout.after).filter(|_| lost);
+        let connects_until = self.after(settings.connect_timeout.after).filter(|_| !connects);
         // Where the call ends at the same instant or before, the timer of that is enough.
         let own_limit = [timeout, connects_until].into_iter().flatten().min();
         let timer = own_limit.filter(|&at| limit.is_none_or(|limit| at < limit));
@@ -118,7 +125,7 @@ impl Interpreter<'_> {
         let this = &mut self.record.attempts[attempt];
         this.sent = Some(self.now);
         (this.is_retry, this.on_first_path) = (!is_first, is_first && on_first_path);
-        (this.lost, this.timer) = (lost, timer);
+        (this.lost, this.timer) = (lost.then_some(self.now), timer);
         (this.deadline_told, this.deadline) = (deadline_told, deadline_told.or(waits_until));
     }
 
@@ -133,9 +140,8 @@ impl Interpreter<'_> {
         Some(Instant::from_ns(until.as_ns().saturating_sub(reserve.as_ns())))
     }
 
-    pub(super) fn answer(&mut self, work: usize) {
-        let Work { attempt, ended, degraded, .. } = self.record.works[work];
-        let result = ended.and_then(|(_, end)| end.answer()).expect("an answer is scheduled when there is one");
+    pub(super) fn answer(&mut self, attempt: usize, reply: Reply) {
+        let Reply { result, retry_after, degraded } = reply;
         let this = &mut self.record.attempts[attempt];
         let (call, key, late) = (this.call, this.key, this.ended.is_some());
         self.record.notes.push((self.now, Note::Answer { key, late }));
@@ -156,7 +162,26 @@ impl Interpreter<'_> {
                 }
                 self.end_call(call, Ok(()));
             }
-            Err(error) => self.attempt_failed(attempt, error),
+            Err(error) => self.attempt_failed(attempt, error, retry_after),
+        }
+    }
+
+    /// An attempt has met a black hole where it would have arrived.
+    pub(super) fn vanish(&mut self, attempt: usize) {
+        let Attempt { call, id, sent, timer, ended, .. } = self.record.attempts[attempt];
+        self.record.attempts[attempt].lost = Some(self.now);
+        let connect_timeout = self.plan.calls[id.index()].connect_timeout.after;
+        if ended.is_some() || connect_timeout == Span::UNLIMITED {
+            return;
+        }
+        let connects_until = sent.expect("it was sent") + connect_timeout;
+        let waits_until = [self.record.calls[call].limit, timer.map(|timer| timer.at)].into_iter().flatten().min();
+        if waits_until.is_none_or(|until| connects_until < until) {
+            if let Some(timer) = timer {
+                self.agenda.cancel(timer);
+            }
+            let timer = self.agenda.schedule(connects_until, Class::Timeout, Event::Timer { attempt });
+            self.record.attempts[attempt].timer = Some(timer);
         }
     }
 
@@ -190,13 +215,14 @@ impl Interpreter<'_> {
         }
     }
 
-    pub(super) fn attempt_failed(&mut self, attempt: usize, error: ErrorKind) {
+    pub(super) fn attempt_failed(&mut self, attempt: usize, error: ErrorKind, retry_after: Option<Span>) {
         let Attempt { call, id, number, key, .. } = self.record.attempts[attempt];
         let verdict = self.plan.policy_of(id).decide(Attempted {
             attempt: number,
             error,
             remaining: self.remaining(call),
             budget_grants: self.budget_grants(call),
+            retry_after,
             previous_wait: self.record.calls[call].previous_wait,
             key,
         });

@@ -1,7 +1,7 @@
 //! The section "Arrivals": when the requests of clients begin, and how they end.
 
 use stormsim::dist::{Purpose, UnitPoisson, client_key, draw, request_key};
-use stormsim::plan::{Arrivals, Group, GroupId};
+use stormsim::plan::{Arrivals, Group, GroupId, Plan, Profile, Surge};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -10,20 +10,19 @@ use super::interpreter::Interpreter;
 use super::record::{CallResult, Caller, Request, RequestEnd};
 
 /// The instants at which the requests of an open group begin, one after another.
-pub(super) struct OpenArrivals {
+pub(super) struct OpenArrivals<'plan> {
     /// How many were given out.
     given: usize,
     poisson: UnitPoisson,
+    /// The load faults on the group, if there are any.
+    surge: Option<Surge<'plan>>,
 }
 
-impl OpenArrivals {
-    pub(super) fn new(replica_key: u64, group: &Group) -> Self {
-        // Before its window opens a group has no requests, so that the process may begin where the profile is by then.
-        let start = match &group.arrivals {
-            Arrivals::Poisson(profile) => profile.due_before(group.from),
-            _ => 0.0,
-        };
-        Self { given: 0, poisson: UnitPoisson::new(replica_key, group.key, start) }
+impl<'plan> OpenArrivals<'plan> {
+    pub(super) fn new(plan: &'plan Plan, replica_key: u64, id: GroupId) -> Self {
+        let group = &plan.groups[id.index()];
+        let poisson = UnitPoisson::new(replica_key, group.key, due_before_window(group));
+        Self { given: 0, poisson, surge: Surge::new(plan, id, replica_key) }
     }
 
     fn next(&mut self, group: &Group) -> Option<Instant> {
@@ -31,18 +30,43 @@ impl OpenArrivals {
         self.given += 1;
         let at = match &group.arrivals {
             Arrivals::Burst { at } => (n < group.clients as usize).then_some(*at),
-            Arrivals::Constant { rate } => {
-                let after_ns = ((n + 1) as f64 * 1e9 / rate).round();
-                Some(group.from + Span::from_ns(after_ns as u64))
-            }
+            Arrivals::Constant { rate } => self.nth(n + 1, *rate, group.from),
             Arrivals::Trace(instants) => instants.iter().copied().filter(|&at| is_in_window(group, at)).nth(n),
             // Rounding may put the first point a nanosecond before the window.
-            Arrivals::Poisson(profile) => std::iter::repeat_with(|| profile.instant_of(self.poisson.next_point()))
+            Arrivals::Poisson(profile) => std::iter::repeat_with(|| self.next_point(profile, due_before_window(group)))
                 .find(|at| at.is_none_or(|at| at >= group.from))
                 .flatten(),
             Arrivals::Periodic { .. } | Arrivals::Closed { .. } => None,
         };
         at.filter(|&at| is_in_window(group, at))
+    }
+
+    /// When the request n (from 1) of a constant rate comes; none if it never does.
+    fn nth(&mut self, n: usize, rate: f64, from: Instant) -> Option<Instant> {
+        let point = match &mut self.surge {
+            None => n as f64,
+            Some(surge) => surge.undisturbed(n as f64, |at| at.since(from).as_s() * rate)?,
+        };
+        let after_ns = (point * 1e9 / rate).round();
+        (after_ns < Instant::LIMIT.as_ns() as f64).then(|| from + Span::from_ns(after_ns as u64))
+    }
+
+    /// When the next point of the Poisson process comes; none if it never does.
+    fn next_point(&mut self, profile: &Profile, start: f64) -> Option<Instant> {
+        let point = self.poisson.next_point();
+        let point = match &mut self.surge {
+            None => point,
+            Some(surge) => start + surge.undisturbed(point - start, |at| profile.due_before(at) - start)?,
+        };
+        profile.instant_of(point)
+    }
+}
+
+/// Before its window opens a group has no requests, so that its process may begin where the profile is by then.
+fn due_before_window(group: &Group) -> f64 {
+    match &group.arrivals {
+        Arrivals::Poisson(profile) => profile.due_before(group.from),
+        _ => 0.0,
     }
 }
 

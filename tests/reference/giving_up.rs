@@ -16,7 +16,7 @@ impl Interpreter<'_> {
         let key = this.key;
         self.note(Note::TimedOut { key, error });
         self.let_go(attempt);
-        self.attempt_failed(attempt, error);
+        self.attempt_failed(attempt, error, None);
     }
 
     /// An attempt was given up: its slot is free, and its target may learn of it.

@@ -7,9 +7,9 @@ use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
     Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Fault, Group, GroupId, Labels,
-    Origin, Plan, PolicyId, Pool, Service, ServiceId, Timeout,
+    Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout, Windows,
 };
-use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, RetryPolicy, Schedule, TokenBucket};
+use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, RetryPolicy, Schedule, ServerDelay, TokenBucket};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -127,6 +127,7 @@ fn policy(max_attempts: u32, wait_ms: u64) -> RetryPolicy {
         schedule: Schedule::new(backoff, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None),
         retry_on: ErrorSet::RETRYABLE,
         min_attempt: Span::ZERO,
+        server_delay: ServerDelay::IGNORE,
     }
 }
 
@@ -146,6 +147,7 @@ impl HandMade {
             warmup: Instant::ZERO,
             windows: Vec::new(),
             bucket: Span::from_ms(100),
+            recovery: Recovery::DEFAULT,
             groups: Vec::new(),
             services: Vec::new(),
             calls: Vec::new(),
@@ -215,11 +217,22 @@ impl HandMade {
 
     /// Adds a fault of a service, active in `[from_ms, until_ms)`.
     pub fn fault(&mut self, target: ServiceId, from_ms: u64, until_ms: u64, effect: Effect) {
+        self.fault_on(&[Target::Service(target)], from_ms, until_ms, effect);
+    }
+
+    /// Adds a fault, active in `[from_ms, until_ms)`, and returns it.
+    pub fn fault_on(&mut self, targets: &[Target], from_ms: u64, until_ms: u64, effect: Effect) -> &mut Fault {
         let name = format!("fault{}", self.0.faults.len());
         let at = |ms| Instant::ZERO + Span::from_ms(ms);
-        let windows = vec![at(from_ms)..at(until_ms)];
-        self.0.faults.push(Fault { key: name_key(&name), targets: vec![target], windows, effect });
-        self.0.labels.faults.push(name);
+        self.0.labels.faults.push(name.clone());
+        self.0.faults.push(Fault {
+            key: name_key(&name),
+            targets: targets.to_vec(),
+            first_instances: Capacity::NO_LIMIT,
+            windows: Windows::Once(at(from_ms)..at(until_ms)),
+            effect,
+        });
+        self.0.faults.last_mut().expect("it has just been added")
     }
 
     /// Adds a budget of one state: so many tokens at first and at most, so much of one for a success.

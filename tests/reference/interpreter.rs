@@ -1,13 +1,14 @@
 //! The rules, event by event. Read it beside the documentation of `stormsim::sim`. The rules of its sections are in
 //! [`clients`](super::clients) (arrivals); [`callers`](super::callers), [`pools`](super::pools),
 //! [`servers`](super::servers), [`workers`](super::workers) and [`giving_up`](super::giving_up) (calls);
+//! [`faults`](super::faults) and [`outages`](super::outages) (faults);
 //! [`services`](super::services) (the calls of a service) and [`balancer`](super::balancer).
 
 use std::collections::VecDeque;
 
-use stormsim::dist::replica_key;
+use stormsim::dist::{mix, replica_key};
 use stormsim::metrics::End;
-use stormsim::plan::{CallId, GroupId, Plan, ServiceId};
+use stormsim::plan::{CallId, FaultId, GroupId, Plan, ServiceId, WindowsOfReplica};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -41,11 +42,15 @@ pub(super) struct Interpreter<'plan> {
     pub(super) now: Instant,
     pub(super) agenda: Agenda,
     /// By group; for groups whose clients have arrivals of their own it stays unused.
-    pub(super) open_arrivals: Vec<OpenArrivals>,
+    pub(super) open_arrivals: Vec<OpenArrivals<'plan>>,
     /// By service, then by the number of the server.
     pub(super) servers: Vec<Vec<Server>>,
     /// By service, the server at which its counter stands.
     pub(super) counters: Vec<u32>,
+    /// By fault, the windows that have not been scheduled yet.
+    pub(super) windows: Vec<WindowsOfReplica<'plan>>,
+    /// By fault, the end of the window in which it is active, if it is.
+    pub(super) active_until: Vec<Option<Instant>>,
     /// What has become free in this event and has not gone on to the next, in this order.
     pub(super) freed: VecDeque<Freed>,
     pub(super) record: Record,
@@ -67,9 +72,13 @@ impl<'plan> Interpreter<'plan> {
             replica_key,
             now: Instant::ZERO,
             agenda: Agenda::default(),
-            open_arrivals: plan.groups.iter().map(|group| OpenArrivals::new(replica_key, group)).collect(),
+            open_arrivals: (0..plan.groups.len() as u32)
+                .map(|group| OpenArrivals::new(plan, replica_key, GroupId(group)))
+                .collect(),
             servers: plan.services.iter().map(|service| Server::all_of(&service.capacity)).collect(),
             counters: vec![0; plan.services.len()],
+            windows: plan.faults.iter().map(|it| it.windows.of_replica(mix(replica_key, it.key))).collect(),
+            active_until: vec![None; plan.faults.len()],
             freed: VecDeque::new(),
             record: Record {
                 notes: Vec::new(),
@@ -83,9 +92,8 @@ impl<'plan> Interpreter<'plan> {
                 ended: End::Drained,
             },
         };
-        for window in plan.faults.iter().flat_map(|fault| &fault.windows) {
-            interpreter.agenda.schedule(window.start, Class::FaultTransition, Event::FaultTransition);
-            interpreter.agenda.schedule(window.end, Class::FaultTransition, Event::FaultTransition);
+        for fault in (0..plan.faults.len() as u32).map(FaultId) {
+            interpreter.schedule_next_window(fault);
         }
         for group in (0..plan.groups.len() as u32).map(GroupId) {
             interpreter.schedule_first_arrivals(group);
@@ -104,12 +112,14 @@ impl<'plan> Interpreter<'plan> {
 
     pub(super) fn happen(&mut self, event: Event) {
         match event {
-            Event::FaultTransition => {}
+            Event::WindowBegins { fault, until } => self.window_begins(fault, until),
+            Event::WindowEnds { fault } => self.window_ends(fault),
             Event::Arrival(group) => self.arrival(group),
             Event::ClientArrival { group, client } => self.client_arrival(group, client),
             Event::Arrive { attempt } => self.arrive(attempt),
-            Event::Served { work, struck } => self.served(work, struck),
-            Event::Answer { work } => self.answer(work),
+            Event::Served { work } if self.is_put_off(work) => {}
+            Event::Served { work } => self.served(work),
+            Event::Answer { attempt, reply } => self.answer(attempt, reply),
             Event::Timer { attempt } => self.timer(attempt),
             Event::EndTimer { call } => self.end_timer(call),
             Event::Wake { call } => self.start_attempt(call),

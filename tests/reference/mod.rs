@@ -7,18 +7,23 @@
 //!
 //! The limits of the simulator (`stormsim::metrics::Limit`) are not interpreted: they are no part of what a plan means.
 
+pub mod aftermath;
 mod agenda;
 mod assembly;
 mod balancer;
 mod budgets;
 mod callers;
 mod clients;
+mod faults;
+mod fitting;
 mod giving_up;
 pub mod interpreter;
+mod outages;
 mod outcome;
 mod pools;
 mod random_arrivals;
 mod random_capacity;
+mod random_fault;
 mod random_plan;
 pub mod record;
 mod series;
@@ -38,6 +43,6 @@ use stormsim::time::Instant;
 /// Everything that happens in one replica of `plan`, in causal order, and what it adds up to.
 pub fn interpret(plan: &Plan, seed: u64, replica: u32) -> (Vec<(Instant, Note)>, Outcome) {
     let record = interpreter::run(plan, seed, replica);
-    let outcome = outcome::outcome(plan, replica, &record);
+    let outcome = outcome::outcome(plan, seed, replica, &record);
     (record.notes, outcome)
 }

@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 
-use stormsim::metrics::{CallTally, Outcome, ServiceTally, Timeline, WindowOutcome};
+use stormsim::metrics::{CallTally, End, Outcome, ServiceTally, Timeline, WindowOutcome};
 use stormsim::plan::{CallId, GroupId, Origin, Plan, ServiceId};
 use stormsim::time::Instant;
 
+use super::aftermath::aftermaths;
 use super::record::{AttemptEnd, Record, Request, RequestEnd, WorkEnd};
 use super::series::Series;
 use super::tallies::{calls_in, pool_waits, queue_waits, requests_begun_in, requests_in, service_in, tokens_left};
 
 /// The outcome of a recorded replica.
-pub fn outcome(plan: &Plan, replica: u32, record: &Record) -> Outcome {
+pub fn outcome(plan: &Plan, seed: u64, replica: u32, record: &Record) -> Outcome {
     // Every event comes before the limit of virtual time.
     let measured = plan.warmup..Instant::LIMIT;
     let requests = |group| requests_begun_in(&measured, requests_of(record, group));
@@ -22,6 +23,7 @@ pub fn outcome(plan: &Plan, replica: u32, record: &Record) -> Outcome {
     };
     let service = |service| ServiceTally {
         queue_waits: queue_waits(plan, record, &measured, service),
+        arrivals_last_rps: arrivals_last_rps(plan, record, service),
         ..service_tally(plan, record, &measured, service)
     };
     Outcome {
@@ -33,6 +35,7 @@ pub fn outcome(plan: &Plan, replica: u32, record: &Record) -> Outcome {
         groups: groups(plan).map(|group| requests(Some(group))).collect(),
         calls: calls(plan).map(|id| call(Some(id))).collect(),
         services: services(plan).map(service).collect(),
+        faults: aftermaths(plan, seed, replica, record),
         all_requests: requests(None),
         all_calls: call(None),
         windows: plan.windows.iter().map(|window| window_outcome(plan, record, window)).collect(),
@@ -85,6 +88,15 @@ fn service_tally(plan: &Plan, record: &Record, measured: &Range<Instant>, servic
         capacity_rps: service.capacity_rps(),
         ..ServiceTally::default()
     }
+}
+
+/// Over the last `hold` before the horizon.
+fn arrivals_last_rps(plan: &Plan, record: &Record, service: ServiceId) -> Option<f64> {
+    let hold = plan.recovery.hold;
+    let horizon = plan.horizon.filter(|horizon| record.ended == End::Horizon && horizon.as_ns() >= hold.as_ns())?;
+    let last = Instant::from_ns(horizon.as_ns() - hold.as_ns())..horizon;
+    let arrived = record.works.iter().filter(|work| work.service == service && last.contains(&work.arrived.at));
+    Some(arrived.count() as f64 / hold.as_s())
 }
 
 /// Whether the run goes on until the measuring begins. If not, not even a level is measured.

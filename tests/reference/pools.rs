@@ -75,6 +75,6 @@ impl Interpreter<'_> {
         this.ended = Some((self.now, AttemptEnd::TurnedAway(error)));
         let (call, key) = (this.id, this.key);
         self.note(Note::TurnedAway { call, key, error });
-        self.attempt_failed(attempt, error);
+        self.attempt_failed(attempt, error, None);
     }
 }

@@ -1,5 +1,6 @@
 //! Random servers: few, of few workers, with short queues, so that most of what arrives meets a limit.
 
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use stormsim::plan::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
@@ -17,10 +18,13 @@ pub fn cancel() -> impl Strategy<Value = Cancel> {
 pub fn capacity(grid: Grid) -> impl Strategy<Value = Capacity> {
     let workers =
         (prop_oneof![1 => Just(Capacity::NO_LIMIT), 6 => Just(1u32), 3 => 2..=3u32], any::<bool>(), contention());
-    let limits = (queue(grid), prop_oneof![4 => Just(Capacity::NO_LIMIT), 1 => 1..=4u32], limiter(grid));
+    let limited = (limiter(grid), option::of(grid.steps(0..=4)));
+    let limits = (queue(grid), prop_oneof![4 => Just(Capacity::NO_LIMIT), 1 => 1..=4u32], limited);
     let finite = (servers(), workers, limits, cancel()).prop_map(
-        |((instances, balance), (workers, holds_worker, contention), (queue, max_in_flight, limiter), cancel)| {
-            Capacity { instances, balance, workers, holds_worker, queue, max_in_flight, limiter, contention, cancel }
+        |((instances, balance), (workers, holds_worker, contention), (queue, max_in_flight, limited), cancel)| {
+            let (limiter, retry_after) = limited;
+            let limits = Capacity { queue, max_in_flight, limiter, retry_after, ..Capacity::UNLIMITED };
+            Capacity { instances, balance, workers, holds_worker, contention, cancel, ..limits }
         },
     );
     prop_oneof![1 => Just(Capacity::UNLIMITED), 2 => finite]

@@ -12,15 +12,15 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Cancel, DeadlineRule, Effect};
-use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, TokenBucket};
+use stormsim::plan::{Cancel, DeadlineRule};
+use stormsim::policy::{Backoff, Beyond, CapOrder, DelayRule, Jitter, MICRO, ServerDelay, TokenBucket};
 use stormsim::time::{Instant, Span};
 
 use super::random_arrivals::group_arrivals;
 use super::random_capacity::{cancel, capacity};
+use super::random_fault::fault;
 use super::sketch::{
-    BudgetSketch, CallSketch, ChainSketch, FaultSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch,
-    StepCallSketch,
+    BudgetSketch, CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
 };
 
 /// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 3 budgets and up to 4 faults; at most a few
@@ -37,12 +37,28 @@ pub fn random_plan() -> impl Strategy<Value = Sketch> {
 
 fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
     let parts = (vec(group(grid), 1..=3), services(grid), vec(policy(grid), 1..=3), vec(budget(), 0..=3));
-    let time = (option::weighted(0.33, grid.instants(1..=24)), measured(grid), bucket(grid));
+    let horizons = (option::weighted(0.33, grid.instants(1..=24)), grid.instants(16..=32));
+    let time = (horizons, measured(grid), bucket(grid));
     // Often the same for all, so that whole trees of calls end together.
     let cancel = option::weighted(0.5, prop_oneof![2 => Just(Cancel::Running), 1 => cancel()]);
-    (parts, vec(fault(grid), 0..=4), (prop::bool::weighted(0.25), cancel), time).prop_map(
-        |((groups, services, policies, budgets), faults, (unlimited, cancel), (horizon, (warmup, windows), bucket))| {
-            Sketch { groups, services, unlimited, cancel, policies, budgets, faults, horizon, warmup, windows, bucket }
+    let limits = (prop::bool::weighted(0.25), cancel);
+    (parts, vec(fault(grid), 0..=4), limits, time).prop_map(
+        |((groups, services, policies, budgets), faults, (unlimited, cancel), (horizons, measured, bucket))| {
+            let ((horizon, last_horizon), (warmup, windows)) = (horizons, measured);
+            Sketch {
+                groups,
+                services,
+                unlimited,
+                cancel,
+                policies,
+                budgets,
+                faults,
+                horizon,
+                last_horizon,
+                warmup,
+                windows,
+                bucket,
+            }
         },
     )
 }
@@ -170,7 +186,7 @@ fn deadline(grid: Grid) -> impl Strategy<Value = DeadlineRule> {
 fn budget() -> impl Strategy<Value = BudgetSketch> {
     let halves = |range: RangeInclusive<u64>| range.prop_map(|halves| halves * MICRO / 2);
     let deposits = select(vec![0, MICRO / 10, MICRO / 2, MICRO]);
-    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), prop::bool::weighted(0.7)).prop_map(
+    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), prop::bool::weighted(0.9)).prop_map(
         |(max, initial, per_success, cost, floor, by_instance)| BudgetSketch {
             rule: TokenBucket { max, initial: initial.min(max), per_success, cost, floor },
             by_instance,
@@ -198,8 +214,9 @@ fn policy(grid: Grid) -> impl Strategy<Value = PolicySketch> {
         prop_oneof![3 => Just(Span::ZERO), 1 => grid.steps(1..=3)],
     );
     let orders = select(vec![CapOrder::BeforeJitter, CapOrder::AfterJitter, CapOrder::Both]);
-    (prop_oneof![1 => Just(1u32), 5 => 2..=4u32], times, orders, retry_on()).prop_map(
-        |(max_attempts, (backoff, cap, jitter, min_attempt), cap_order, retry_on)| PolicySketch {
+    let errors = (retry_on(), server_delay(grid));
+    (prop_oneof![1 => Just(1u32), 5 => 2..=4u32], times, orders, errors).prop_map(
+        |(max_attempts, (backoff, cap, jitter, min_attempt), cap_order, (retry_on, server_delay))| PolicySketch {
             max_attempts,
             backoff,
             cap,
@@ -207,8 +224,18 @@ fn policy(grid: Grid) -> impl Strategy<Value = PolicySketch> {
             jitter,
             retry_on,
             min_attempt,
+            server_delay,
         },
     )
+}
+
+/// As long as the delays that servers ask for, longer and shorter.
+fn server_delay(grid: Grid) -> impl Strategy<Value = ServerDelay> {
+    let rules = select(vec![DelayRule::Ignore, DelayRule::Floor, DelayRule::Replace]);
+    let jitter = prop_oneof![2 => Just(Dist::ZERO), 1 => dist(grid)];
+    let longest = prop_oneof![1 => Just(Span::UNLIMITED), 2 => grid.steps(0..=3)];
+    (rules, jitter, longest, select(vec![Beyond::Clamp, Beyond::Stop]))
+        .prop_map(|(rule, jitter, at_most, beyond)| ServerDelay { rule, jitter, at_most, beyond })
 }
 
 fn backoff(grid: Grid) -> impl Strategy<Value = Backoff> {
@@ -238,32 +265,5 @@ fn retry_on() -> impl Strategy<Value = Vec<ErrorKind>> {
     prop_oneof![
         3 => Just(ErrorKind::ALL.to_vec()),
         1 => subsequence(ErrorKind::ALL.to_vec(), 0..=ErrorKind::ALL.len()),
-    ]
-}
-
-fn fault(grid: Grid) -> impl Strategy<Value = FaultSketch> {
-    // Windows do not touch: only the first pause may be zero.
-    let windows =
-        (grid.steps(0..=4), vec((grid.steps(1..=4), grid.steps(1..=4)), 1..=3)).prop_map(|(first, mut windows)| {
-            windows[0].0 = first;
-            windows
-        });
-    (vec(any::<u8>(), 1..=2), windows, prop::bool::weighted(0.2), effect(grid)).prop_map(
-        |(targets, windows, open_ended, effect)| FaultSketch {
-            targets: targets.into_iter().map(usize::from).collect(),
-            windows,
-            open_ended,
-            effect,
-        },
-    )
-}
-
-fn effect(grid: Grid) -> impl Strategy<Value = Effect> {
-    let bounds = [0.0, 0.5, 0.9, 1.0].map(probability).to_vec();
-    let errors = vec![ErrorKind::Unavailable, ErrorKind::Refused, ErrorKind::Internal, ErrorKind::Timeout];
-    prop_oneof![
-        1 => Just(Effect::Refuse),
-        3 => (select(bounds), select(errors), dist(grid))
-            .prop_map(|(probability, error, delay)| Effect::Fail { probability, error, delay }),
     ]
 }

@@ -149,8 +149,8 @@ pub struct Attempt {
     pub avoids: Option<u32>,
     /// Whether it has one of its caller's slots.
     pub has_slot: bool,
-    /// Whether it never arrives because its connection takes too long.
-    pub lost: bool,
+    /// When it was lost, if it was: it never arrives.
+    pub lost: Option<Instant>,
     /// The deadline that its target is told, if any.
     pub deadline_told: Option<Instant>,
     /// The deadline that the queues of its target know of, if any.
@@ -199,6 +199,12 @@ pub struct Work {
     pub began: Option<Moment>,
     /// When that worker was free again.
     pub freed: Option<Moment>,
+    /// The fault that struck it, if one did.
+    pub struck: Option<Struck>,
+    /// How long its service takes; zero before a worker took it up.
+    pub service_time: Span,
+    /// The end of the last pause that has begun since **Served** was scheduled, if one has.
+    pub begins_anew: Option<Instant>,
     /// **Served**, while that is to come.
     pub served: Option<Slot>,
     /// Its service, when that was over or was cut short.
@@ -217,10 +223,35 @@ impl Work {
         matches!(self.queued, Some((_, None)))
     }
 
+    /// Whether a worker works on it, and not only waits for its calls.
+    pub fn is_in_service(&self) -> bool {
+        self.began.is_some() && self.served.is_some()
+    }
+
     /// Whether it has a worker.
     pub fn has_worker(&self) -> bool {
         self.began.is_some() && self.freed.is_none()
     }
+}
+
+/// A failure that a work is going to be answered with.
+#[derive(Clone, Copy)]
+pub struct Struck {
+    /// The error.
+    pub error: ErrorKind,
+    /// When it says that it is worth trying again, if it does.
+    pub retry_after: Option<Span>,
+}
+
+/// What a caller is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Reply {
+    /// How it went.
+    pub result: Result<(), ErrorKind>,
+    /// When it is worth trying again after an error; none if it is not said.
+    pub retry_after: Option<Span>,
+    /// Whether it is a success on degraded work.
+    pub degraded: bool,
 }
 
 /// Service time that was worked off.

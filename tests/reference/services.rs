@@ -10,7 +10,7 @@ impl Interpreter<'_> {
     pub(super) fn begin_next_step(&mut self, work: usize) {
         let step = self.record.works[work].steps.len();
         let Some(calls) = self.plan.steps_of(self.record.works[work].service).nth(step) else {
-            return self.answer_with(work, WorkEnd::Success);
+            return self.answer_with(work, WorkEnd::Success, None);
         };
         let key = self.record.attempts[self.record.works[work].attempt].key;
         let to_begin = calls.iter().map(|&id| {
@@ -83,7 +83,7 @@ impl Interpreter<'_> {
         match result {
             Err((error, _)) if self.can_no_longer_succeed(id, &state) => {
                 if !self.plan.calls[id.index()].optional {
-                    return self.answer_with(work, WorkEnd::Error(error));
+                    return self.answer_with(work, WorkEnd::Error(error), None);
                 }
                 self.record.works[work].degraded = true;
             }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect};
-use stormsim::policy::{Backoff, CapOrder, Jitter, TokenBucket};
+use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Windows};
+use stormsim::policy::{Backoff, CapOrder, Jitter, ServerDelay, TokenBucket};
 use stormsim::time::{Instant, Span};
 
 /// A plan to be.
@@ -15,7 +15,8 @@ pub struct Sketch {
     pub groups: Vec<GroupSketch>,
     /// Services; at least one. Each calls only services after itself.
     pub services: Vec<ServiceSketch>,
-    /// Whether servers and pools have no limits after all, and nobody hears of a caller giving up.
+    /// Whether servers and pools have no limits after all, nobody hears of a caller giving up, and faults that do more
+    /// than to turn attempts away are left out.
     pub unlimited: bool,
     /// What all services do with work whose caller has given up; else what each of them does.
     pub cancel: Option<Cancel>,
@@ -27,6 +28,8 @@ pub struct Sketch {
     pub faults: Vec<FaultSketch>,
     /// The horizon.
     pub horizon: Option<Instant>,
+    /// The horizon of a plan that has no other and might wait for ever.
+    pub last_horizon: Instant,
     /// From when on it is measured.
     pub warmup: Instant,
     /// Windows in which it is measured; repetitions are left out.
@@ -141,6 +144,8 @@ pub struct PolicySketch {
     pub retry_on: Vec<ErrorKind>,
     /// The shortest useful attempt.
     pub min_attempt: Span,
+    /// What it makes of a server's delay.
+    pub server_delay: ServerDelay,
 }
 
 /// A retry budget. All calls that name it draw on it, whoever makes them.
@@ -152,15 +157,26 @@ pub struct BudgetSketch {
     pub by_instance: bool,
 }
 
-/// A fault.
+/// A fault. What its effect does not fit is left out of its targets; a fault of no targets, of the plan.
 #[derive(Clone, Debug)]
 pub struct FaultSketch {
-    /// Which services, modulo their number.
-    pub targets: Vec<usize>,
-    /// Pauses and windows in turn, both above zero except for the first pause.
-    pub windows: Vec<(Span, Span)>,
-    /// Whether the last window never ends.
-    pub open_ended: bool,
+    /// What it strikes.
+    pub targets: Vec<TargetSketch>,
+    /// Of services only so many servers.
+    pub first_instances: u32,
+    /// When.
+    pub windows: Windows,
     /// What it does.
     pub effect: Effect,
+}
+
+/// What a fault strikes, modulo how many there are.
+#[derive(Clone, Copy, Debug)]
+pub enum TargetSketch {
+    /// A service.
+    Service(usize),
+    /// A call.
+    Call(usize),
+    /// A group.
+    Group(usize),
 }

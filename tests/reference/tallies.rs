@@ -86,7 +86,7 @@ pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallI
     CallTally {
         attempts: sent().count() as u64,
         retries: retries().count() as u64,
-        lost: sent().filter(|attempt| attempt.lost).count() as u64,
+        lost: attempts().filter_map(|attempt| attempt.lost).filter(|at| window.contains(at)).count() as u64,
         succeeded: ended(|_, end| end == AttemptEnd::Answered(Ok(()))),
         errors: ended(|_, end| matches!(end, AttemptEnd::Answered(Err(_)))),
         timeouts: ended(|_, end| end == AttemptEnd::GivenUp),

@@ -70,6 +70,10 @@ impl Interpreter<'_> {
 
     /// A worker of a server is free and takes the next. Whoever is dropped does not take it.
     pub(super) fn give_worker_on(&mut self, service: ServiceId, server: u32) {
+        // There may be fewer workers now than were taken.
+        if self.workers_taken(service, server) >= self.workers(service, server) {
+            return;
+        }
         while let Some(work) = self.next_in_queue(service, server) {
             self.leave_queue(work);
             if self.turn_comes(work) {
@@ -86,15 +90,22 @@ impl Interpreter<'_> {
         let service_time = &self.plan.services[service.index()].service_time;
         let capacity = &self.plan.services[service.index()].capacity;
         let taken = self.workers_taken(service, server);
-        assert!(taken < capacity.workers, "more workers are taken than there are");
+        assert!(taken < self.workers(service, server), "more workers are taken than there are");
         let time = capacity.contention.stretch(service_time.sample(key, Purpose::Service), taken + 1);
+        let time = self.slowed(service, server, key, time);
         if self.is_dropped(work, time) {
             self.drop(work);
             return false;
         }
-        self.record.works[work].began = Some(self.moment());
+        let began = self.moment();
+        let this = &mut self.record.works[work];
+        (this.began, this.service_time) = (Some(began), time);
         self.note(Note::Began { key });
-        self.serve(work, service_time, time, Ok(()));
+        match self.paused_until(service, server) {
+            Some(end) => self.serve_until(work, end + time),
+            None if self.serves_in_no_time(service, server) => self.served(work),
+            None => self.serve_until(work, self.now + time),
+        }
         true
     }
 
@@ -116,7 +127,7 @@ impl Interpreter<'_> {
         let Attempt { key, ended, .. } = self.record.attempts[self.record.works[work].attempt];
         self.note(Note::Dropped { key });
         if ended.is_none() {
-            self.send_answer(work);
+            self.send_answer(work, None);
         }
     }
 

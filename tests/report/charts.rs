@@ -37,8 +37,9 @@ fn amplification(summary: &Summary) -> Picture {
     Picture::decode(&chart::amplification(summary))
 }
 
-fn every_summary() -> [Summary; 10] {
+fn every_summary() -> [Summary; 11] {
     [
+        fixture::recovering(),
         fixture::unfinished(),
         fixture::served(1, 1),
         fixture::served(6, 20),
@@ -130,6 +131,32 @@ fn fault_windows_are_shaded() {
         let shaded = |x: usize| picture.count(SHADES[0], x..x + 1, rows.clone()) > rows.len() / 2;
         assert_eq!([200, 405, 409, 480, 558, 563, 700].map(shaded), [false, false, true, true, true, false, false]);
     }
+}
+
+/// At 35 s, which is column 637, the first variant has recovered, and at 60 s all others. Lines of data may cover a few
+/// rows of a mark, and its name stands beside it. What recovers where the axis has ended has no mark.
+#[test]
+fn recoveries_are_marked_in_both_panels() {
+    let mut summary = fixture::outage();
+    let marks = |summary: &Summary, seconds: f64, color: Color| {
+        let picture = timeline(summary);
+        let x = PLOT.start + (seconds / 70.1 * PLOT.len() as f64).round() as usize;
+        panels(&picture).map(|rows| {
+            let marked = picture.count(color, x..x + 1, rows.clone()) > rows.len() * 8 / 10;
+            let named = picture.count(color, x + 2..x + 100, rows.start..rows.start + 20) > 20;
+            (marked, named)
+        })
+    };
+    assert_eq!(marks(&summary, 35.0, VARIANTS[0]), [(false, false); 2]);
+    for (number, variant) in summary.variants.iter_mut().enumerate() {
+        let mut faults = fixture::recovering().variants[0].faults.clone();
+        faults["slowdown"]["recovered_at_s"].mean = Some(if number == 0 { 35.0 } else { 60.0 });
+        variant.faults = faults;
+    }
+    assert_eq!(marks(&summary, 35.0, VARIANTS[0]), [(true, true); 2]);
+    assert_eq!(marks(&summary, 60.0, TEXT), [(true, true); 2]);
+    summary.variants[0].faults["slowdown"]["recovered_at_s"].mean = Some(1e6);
+    assert_eq!(marks(&summary, 35.0, VARIANTS[0]), [(false, false); 2]);
 }
 
 /// 0 to 40 s and 30 to 50 s on an axis of 70.1 s: each strip has the extent of its fault and no other, although both

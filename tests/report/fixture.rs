@@ -1,12 +1,14 @@
 //! Summaries as an experiment would make them, from models small enough to check by eye.
 
 mod overloaded;
+mod recovering;
 mod served;
 mod unfinished;
 
 use std::collections::BTreeMap;
 
 pub use overloaded::overloaded;
+pub use recovering::recovering;
 pub use served::served;
 pub use unfinished::unfinished;
 
@@ -301,6 +303,7 @@ fn variant(name: &str, metrics: Metrics, services: &[&str], calls: &[&str]) -> V
         replicas: metrics.rows(),
         timeline: Vec::new(),
         fault_windows: Vec::new(),
+        struck: Default::default(),
         warmup_s: 0.0,
         load: Vec::new(),
         limits: Default::default(),

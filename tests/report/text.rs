@@ -42,6 +42,64 @@ fn overloaded_at_80_and_200_columns() {
     insta::assert_snapshot!("overloaded_200", plain(&fixture::overloaded(), 200));
 }
 
+/// A sentence for each fate; variants that share one share the sentence, and a fault that was never to end has none.
+#[test]
+fn verdicts_at_80_and_200_columns() {
+    let verdicts = |summary: &Summary, width| {
+        let text = plain(summary, width);
+        let (_, after) = text.split_once("\n\n `no-retries`").unwrap();
+        let (verdicts, _) = after.split_once("\n\n service").unwrap();
+        format!(" `no-retries`{verdicts}\n")
+    };
+    let summary = fixture::recovering();
+    insta::assert_snapshot!("recovering_80", verdicts(&summary, 80));
+    insta::assert_snapshot!("recovering_200", verdicts(&summary, 200));
+    let few = Summary { variants: summary.variants[..1].to_vec(), ..summary };
+    assert!(
+        plain(&few, 80).contains("\n\n recovered right after `slowdown` in all 20 replicas\n\n"),
+        "no name is needed"
+    );
+}
+
+/// One variant with one replica: what happened, without a number of replicas.
+#[test]
+fn a_verdict_on_one_replica_is_a_plain_one() {
+    let mut summary = fixture::recovering();
+    summary.replicas = 1;
+    summary.variants.retain(|variant| ["four-attempts", "two-attempts"].contains(&variant.name.as_str()));
+    summary.variants.iter_mut().for_each(|variant| variant.replicas.truncate(1));
+    let alone = |name: &str| {
+        let mut one = summary.clone();
+        one.variants.retain(|variant| variant.name == name);
+        for stat in one.variants[0].faults["slowdown"].values_mut() {
+            stat.n = stat.n.min(1);
+        }
+        plain(&one, 200)
+    };
+    assert!(alone("two-attempts").contains("\n\n recovered 1 s after `slowdown`\n\n"));
+    let stuck =
+        "did not recover within 48 s of `slowdown`: 200/s of attempts arrive at `svc` against a capacity of 160/s";
+    assert!(alone("four-attempts").contains(&format!("\n\n {stuck}\n\n")));
+}
+
+/// 25 variants, each with a verdict of its own: 20 sentences, and the rest is not forgotten.
+#[test]
+fn many_verdicts_do_not_bury_the_tables() {
+    let mut summary = fixture::recovering();
+    let variant = summary.variants[2].clone();
+    summary.variants = (0..25)
+        .map(|number| {
+            let mut variant = variant.clone();
+            let stat = &mut variant.faults["slowdown"]["recovery_s"];
+            (stat.min, stat.max) = (Some(f64::from(number)), Some(f64::from(number)));
+            variant
+        })
+        .collect();
+    let text = plain(&summary, 200);
+    assert_eq!(text.matches("after `slowdown`").count(), 20, "{text}");
+    assert!(text.contains("\n and 5 more verdicts: see `recovered` in summary.csv\n"), "{text}");
+}
+
 #[test]
 fn one_replica_has_no_intervals() {
     let text = plain(&fixture::single(), 80);

@@ -4,9 +4,9 @@ use stormsim::dist::{Dist, name_key};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
     Arrivals, Balance, Call, CallId, Cancel, Capacity, Contention, DeadlineRule, DropRule, Group, GroupId, Labels,
-    Order, Origin, Plan, PolicyId, Pool, Queue, Service, ServiceId, Timeout, TimeoutId,
+    Order, Origin, Plan, PolicyId, Pool, Queue, Recovery, Service, ServiceId, Timeout, TimeoutId,
 };
-use stormsim::policy::{Backoff, CapOrder, Codel, Jitter, Limiter, RetryPolicy, Schedule};
+use stormsim::policy::{Backoff, CapOrder, Codel, Jitter, Limiter, RetryPolicy, Schedule, ServerDelay};
 use stormsim::scenario::Overrides;
 use stormsim::time::{Instant, Span};
 
@@ -29,7 +29,7 @@ workers = 64
 holds_worker = false
 max_in_flight = 1000
 queue = { limit = 100, order = "adaptive_lifo", drop = { codel = { target = "20ms", interval = "1s" } } }
-limiter = { fixed_window = { limit = 1000, every = "100ms" } }
+limiter = { fixed_window = { limit = 1000, every = "100ms", retry_after = "1s" } }
 contention = { knee = 50, slope = 0.02 }
 cancel = "running"
 calls.db = { pool = { size = 5, max_wait = "0s" } }
@@ -78,6 +78,7 @@ fn capacity_of_front() -> Capacity {
         },
         max_in_flight: 1000,
         limiter: Limiter::FixedWindow { limit: 1000, every: Span::from_ms(100) },
+        retry_after: Some(Span::from_s(1)),
         contention: Contention { knee: 50, slope: 0.02 },
         cancel: Cancel::Running,
     }
@@ -97,6 +98,7 @@ fn finite_servers_become_exactly_this_plan() {
         warmup: Instant::ZERO,
         windows: vec![],
         bucket: Span::from_ms(100),
+        recovery: Recovery::DEFAULT,
         groups: vec![Group {
             key: name_key("web"),
             clients: 20,
@@ -128,6 +130,7 @@ fn finite_servers_become_exactly_this_plan() {
             schedule,
             retry_on: ErrorSet::RETRYABLE,
             min_attempt: Span::ZERO,
+            server_delay: ServerDelay::IGNORE,
         }],
         budgets: vec![],
         faults: vec![],

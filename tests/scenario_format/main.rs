@@ -6,6 +6,7 @@ mod budgets;
 mod capacity;
 mod defaults;
 mod expectations;
+mod faults;
 mod files;
 mod mutations;
 mod overrides;

@@ -3,10 +3,10 @@
 use stormsim::dist::{Dist, name_key};
 use stormsim::failure::{ErrorKind, ErrorSet};
 use stormsim::plan::{
-    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Fault, Group, GroupId, Labels,
-    Origin, Plan, PolicyId, Service, ServiceId, Timeout, TimeoutId,
+    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Failure, Fault, Group, GroupId,
+    Labels, Origin, Plan, PolicyId, Recovery, Service, ServiceId, Target, Timeout, TimeoutId, Windows,
 };
-use stormsim::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule, TokenBucket};
+use stormsim::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay, TokenBucket};
 use stormsim::scenario::Overrides;
 use stormsim::time::{Instant, Span};
 
@@ -79,8 +79,13 @@ fn three_tier_calls() -> Vec<Call> {
 
 fn three_tier_policies() -> Vec<RetryPolicy> {
     let at_once = || Schedule::new(Backoff::None, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None);
-    let policy =
-        |max_attempts, schedule, retry_on, min_attempt| RetryPolicy { max_attempts, schedule, retry_on, min_attempt };
+    let policy = |max_attempts, schedule, retry_on, min_attempt| RetryPolicy {
+        max_attempts,
+        schedule,
+        retry_on,
+        min_attempt,
+        server_delay: ServerDelay::IGNORE,
+    };
     let growing = Backoff::Exponential { base: Span::from_ms(100), factor: 2.0 };
     vec![
         policy(1, at_once(), ErrorSet::RETRYABLE, Span::ZERO),
@@ -106,6 +111,7 @@ fn three_tiers_become_exactly_this_plan() {
         warmup: Instant::from_ns(500_000_000),
         windows: vec![s(0)..s(10)],
         bucket: Span::from_s(1),
+        recovery: Recovery::DEFAULT,
         groups: vec![Group {
             key: name_key("web"),
             clients: 1000,
@@ -127,18 +133,24 @@ fn three_tiers_become_exactly_this_plan() {
         faults: vec![
             Fault {
                 key: name_key("outage"),
-                targets: vec![ServiceId(3), ServiceId(2)],
-                windows: vec![s(1)..s(10)],
-                effect: Effect::Fail {
+                targets: [3, 2].map(|id| Target::Service(ServiceId(id))).to_vec(),
+                first_instances: Capacity::NO_LIMIT,
+                windows: Windows::Once(s(1)..s(10)),
+                effect: Effect::Fail(Failure {
                     probability: 1 << 63,
                     error: ErrorKind::Internal,
                     delay: Dist::Constant(Span::from_ms(20)),
-                },
+                    works: false,
+                    correlation: 0,
+                    epoch: Span::from_s(1),
+                    retry_after: None,
+                }),
             },
             Fault {
                 key: name_key("closed"),
-                targets: vec![ServiceId(0)],
-                windows: vec![Instant::ZERO..Instant::LIMIT],
+                targets: vec![Target::Service(ServiceId(0))],
+                first_instances: Capacity::NO_LIMIT,
+                windows: Windows::Once(Instant::ZERO..Instant::LIMIT),
                 effect: Effect::Refuse,
             },
         ],

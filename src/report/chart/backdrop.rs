@@ -1,10 +1,11 @@
-//! What lies behind the lines of every panel over time: the warm-up, and the windows of faults.
+//! What lies behind the lines of every panel over time: the warm-up, the windows of faults, and where clients recovered.
 
 use std::ops::Range;
 
 use super::canvas::{Area, Canvas};
 use super::faults::Faults;
 use super::legend::{Entry, Mark};
+use super::recoveries::Recoveries;
 use super::time_axis::TimeAxis;
 use super::{head, palette};
 use crate::experiment::Summary;
@@ -16,6 +17,8 @@ pub(super) struct Backdrop<'a> {
     warmup_s: f64,
     /// Whether it is the same in every variant.
     shared: bool,
+    /// In charts that mark them.
+    recoveries: Option<Recoveries>,
 }
 
 impl<'a> Backdrop<'a> {
@@ -23,7 +26,12 @@ impl<'a> Backdrop<'a> {
     pub fn of(summary: &'a Summary) -> Self {
         let warmups = || head::shown(summary).iter().map(|variant| variant.warmup_s);
         let warmup_s = warmups().fold(0.0, f64::max);
-        Self { faults: Faults::of(summary), warmup_s, shared: warmups().all(|one| one == warmup_s) }
+        Self { faults: Faults::of(summary), warmup_s, shared: warmups().all(|one| one == warmup_s), recoveries: None }
+    }
+
+    /// The same with a mark where clients had recovered from a fault.
+    pub fn with_recoveries(summary: &'a Summary) -> Self {
+        Self { recoveries: Some(Recoveries::of(summary)), ..Self::of(summary) }
     }
 
     /// Their entries in the legend.
@@ -43,5 +51,8 @@ impl<'a> Backdrop<'a> {
         self.faults.draw_strips(canvas, time, rows.start - self.height());
         canvas.fill(&Area { x: time.pixels.start..time.at(self.warmup_s), y: rows.clone() }, palette::WARMUP);
         self.faults.shade(canvas, time, rows);
+        if let Some(recoveries) = &self.recoveries {
+            recoveries.draw(canvas, time, rows);
+        }
     }
 }

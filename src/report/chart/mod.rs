@@ -22,6 +22,7 @@ mod palette;
 mod panel;
 mod peaks;
 mod queues;
+mod recoveries;
 mod rows;
 mod scale;
 mod stack;

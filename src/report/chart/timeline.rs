@@ -1,4 +1,5 @@
-//! Attempts and retries over time: two panels that share the time axis, a line per variant, the windows of faults.
+//! Attempts and retries over time: two panels that share the time axis, a line per variant, the windows of
+//! faults, and where clients had recovered from them.
 
 use super::backdrop::Backdrop;
 use super::head::{self, Head};
@@ -17,7 +18,7 @@ const PANELS: [Shown; 2] = [("Attempts", |bucket| bucket.attempts), ("Retries", 
 
 /// `timeline.png`: attempts above, retries below, per bucket.
 pub fn timeline(summary: &Summary) -> Vec<u8> {
-    let backdrop = Backdrop::of(summary);
+    let backdrop = Backdrop::with_recoveries(summary);
     let entries = head::entries(summary).chain(backdrop.legend()).collect();
     let head = Head::of(summary, "attempts and retries over time", "", entries);
     let room = HEIGHT - FOOT - head.height() - 2 * Plot::above(&backdrop);

@@ -5,6 +5,7 @@ mod checks;
 mod expectations;
 mod figures;
 mod grid;
+mod recovery;
 mod wrap;
 
 use std::fmt;

@@ -30,7 +30,7 @@ impl Resolver<'_> {
         let Some((&Duration(until), place)) = given else { return from..Instant::LIMIT };
         let until = Instant::ZERO + until;
         // A wrong `from` has been reported: what it was meant to be is not known.
-        if until <= from && (table.from.is_absent() || table.from.get().is_some()) {
+        if until <= from && !table.from.is_wrong() {
             let message = format!("`clients.{group}` ends before it begins: `until` must be later than `from`");
             self.refuse(place, message, "both are times of the run");
         }

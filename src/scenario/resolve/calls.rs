@@ -113,7 +113,7 @@ impl Resolver<'_> {
         let Some(given) = table.required.spanned() else { return (copies, copies) };
         let required = narrow(given.value);
         // Wrong `copies` have been reported: how many were meant is not known.
-        if required > copies && (table.copies.is_absent() || table.copies.get().is_some()) {
+        if required > copies && !table.copies.is_wrong() {
             let are = if copies == 1 { "is" } else { "are" };
             let message = format!("`{path}.required` is {required}, but there {are} only {copies}");
             self.refuse(&given.place, message, "it is how many of the `copies` must succeed");
@@ -153,8 +153,7 @@ impl Resolver<'_> {
             Some(false) | None => {
                 // A reserve of nothing says nothing, so that a variant can take it back.
                 let keeps = !matches!(rule, DeadlineRule::PassLess(Span::ZERO));
-                let is_wrong = !table.propagate_deadline.is_absent() && table.propagate_deadline.get().is_none();
-                if let (true, false, Some(place)) = (keeps, is_wrong, table.reserve.key()) {
+                if let (true, false, Some(place)) = (keeps, table.propagate_deadline.is_wrong(), table.reserve.key()) {
                     let message = format!("`{path}.reserve` is kept back of a deadline that is not passed on");
                     self.refuse(place, message, "add `propagate_deadline = true`, or write `reserve = \"0s\"`");
                 }

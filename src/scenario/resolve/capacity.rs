@@ -70,6 +70,7 @@ impl Resolver<'_> {
                 table.max_in_flight.get().and_then(|limit| limit.value()).map(|&InFlight(count)| count),
             ),
             limiter: table.limiter.get().map_or(none.limiter, |choice| self.limiter(path, choice)),
+            retry_after: table.limiter.get().and_then(retry_after),
             contention: self.contention(path, &table.contention),
             cancel: match table.cancel.get() {
                 Some(CancelChoice::Ignore) | None => Cancel::Ignore,
@@ -148,6 +149,16 @@ impl Resolver<'_> {
         };
         Contention { knee: narrow(knee), slope }
     }
+}
+
+/// What a limiter says about when to try again.
+fn retry_after(choice: &LimiterChoice) -> Option<Span> {
+    let given = match choice {
+        LimiterChoice::None => return None,
+        LimiterChoice::FixedWindow(window) => &window.value.retry_after,
+        LimiterChoice::TokenBucket(bucket) => &bucket.value.retry_after,
+    };
+    given.get().and_then(|limit| limit.value()).map(|&Duration(span)| span)
 }
 
 fn balance(choice: &BalanceChoice) -> Balance {

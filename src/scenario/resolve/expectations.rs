@@ -6,6 +6,7 @@ use indexmap::IndexSet;
 
 use crate::experiment::{Condition, Expectation, Scope, Statistic, Tolerance};
 use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
+use crate::plan::Draft;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named, Spanned};
 use crate::scenario::source::Place;
@@ -20,6 +21,8 @@ pub struct Judged<'a> {
     pub name: &'a str,
     /// Its tables.
     pub tables: &'a ScenarioTable,
+    /// What they mean, as far as they are good.
+    pub draft: &'a Draft,
 }
 
 /// Metrics that are shares and never above 1, unlike other ratios.
@@ -60,6 +63,9 @@ impl Row<'_> {
         let metric = scope.as_ref().and_then(|scope| self.metric(scope));
         let windows = self.windows(scope.as_ref(), metric);
         let condition = self.condition(metric);
+        if let (Some(scope), Some(metric)) = (&scope, metric) {
+            self.check_recovery(scope, metric);
+        }
         Some(Expectation {
             variant: variant?,
             scope: scope?,

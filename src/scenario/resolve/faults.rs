@@ -1,72 +1,98 @@
-//! Faults: whom they strike, when, and what they do.
+//! Faults: when they are there, and what they do.
 
 use std::ops::Range;
 
 use crate::dist::{Dist, probability};
 use crate::failure::ErrorKind;
-use crate::plan::{Effect, FaultDraft, ServiceId};
-use crate::scenario::diagnostics::Diagnostic;
+use crate::plan::{Capacity, Direction, Effect, Failure, FaultDraft, TargetDraft, Windows};
+use crate::scenario::counts::FirstInstances;
 use crate::scenario::field::{Field, OrNone};
+use crate::scenario::resolve::capacity::narrow;
 use crate::scenario::resolve::{Resolver, instant};
 use crate::scenario::source::Place;
-use crate::scenario::tables::{EffectChoice, FailTable, FaultTable};
-use crate::scenario::values::{Duration, Share, Text};
-use crate::scenario::{suggest, unbuilt};
+use crate::scenario::tables::{
+    DirectionChoice, DistSetting, EffectChoice, FailTable, FaultTable, LossTable, RandomTable, SlowTable,
+};
+use crate::scenario::values::{Duration, NotNegative, Positive, Share};
 use crate::time::{Instant, Span};
+
+/// The length of an epoch, unless the scenario says otherwise.
+const EPOCH_DEFAULT: Span = Span::from_s(1);
 
 impl Resolver<'_> {
     pub(super) fn faults(&mut self) -> Vec<FaultDraft> {
         let mut faults = Vec::new();
+        // Where the effect of each stands.
+        let mut places = Vec::new();
         for (name, field) in self.tables.faults.entries() {
             let Some(table) = field.get().filter(|_| !self.is_stray("faults", name)) else { continue };
             let owner = format!("`faults.{name}`");
             self.require(&table.on, &owner, "on", "[\"db\"]", field.key());
             self.require(&table.effect, &owner, "effect", "\"refuse\"", field.key());
             let targets = self.fault_targets(name, table);
-            let window = self.window(name, table);
-            let effect = match table.effect.get() {
-                Some(EffectChoice::Fail(fail)) => self.fail(name, &fail.value),
-                Some(EffectChoice::Refuse) | None => Effect::Refuse,
-            };
-            faults.push(FaultDraft { name: name.to_owned(), targets, window, effect });
+            let windows = self.windows(name, table);
+            let first_instances = self.first_instances(name, table, &targets);
+            let effect = self.effect(name, table);
+            faults.push(FaultDraft { name: name.to_owned(), targets, first_instances, windows, effect });
+            places.push(table.effect.key());
         }
+        self.check_pauses(&faults, &places);
+        self.check_silence(&faults, &places);
         faults
     }
 
-    fn fault_targets(&mut self, fault: &str, table: &FaultTable) -> Vec<ServiceId> {
-        let Some(on) = table.on.spanned() else { return Vec::new() };
-        if on.value.is_empty() {
-            self.refuse(&on.place, format!("`faults.{fault}.on` lists nothing"), "name at least one service");
+    fn windows(&mut self, fault: &str, table: &FaultTable) -> Windows {
+        let window = self.window(fault, table);
+        if let Some(spanned) = table.every.spanned()
+            && let Some(&Duration(every)) = spanned.value.value()
+        {
+            return self.repeated(fault, window, every, &spanned.place);
         }
-        let mut targets = Vec::new();
-        for target in &on.value {
-            let Text(name) = &target.value;
-            match self.tables.services.position(name).map(|position| ServiceId(position as u32)) {
-                Some(service) if targets.contains(&service) => {
-                    self.refuse(&target.place, format!("`faults.{fault}.on` lists `{name}` twice"), "once is enough");
-                }
-                Some(service) => targets.push(service),
-                None => self.unknown_target(fault, name, &target.place),
-            }
+        if let Some(spanned) = table.random.spanned()
+            && let Some(random) = spanned.value.value()
+        {
+            return self.random(fault, window, random, &spanned.place);
         }
-        targets
+        Windows::Once(window)
     }
 
-    fn unknown_target(&mut self, fault: &str, name: &str, place: &Place) {
-        let error = if name.contains("->") {
-            unbuilt::refusal(&format!("`faults.{fault}` on a call"), place)
-        } else if self.tables.clients.position(name).is_some() {
-            unbuilt::refusal(&format!("`faults.{fault}` on a client group"), place)
-        } else {
-            Diagnostic::new(format!("`faults.{fault}` is on an unknown service `{name}`"))
-                .at(place)
-                .maybe_hint(suggest::hint(name, "services", self.tables.services.names()))
+    fn repeated(&mut self, fault: &str, window: Range<Instant>, every: Span, place: &Place) -> Windows {
+        if window.end == Instant::LIMIT {
+            let message = format!("`faults.{fault}` never ends, so that it cannot come again");
+            self.refuse(place, message, "add `lasts`, such as `lasts = \"2s\"`");
+        } else if every <= window.end.since(window.start) {
+            let message = format!("`faults.{fault}.every` must be longer than the fault lasts");
+            self.refuse(place, message, "it is the time from one beginning to the next");
+        }
+        // Endless repetition of nothing would be no plan at all, but it has been reported.
+        Windows::Repeated { first: window, every: every.max(Span::from_ns(1)) }
+    }
+
+    fn random(&mut self, fault: &str, within: Range<Instant>, table: &RandomTable, place: &Place) -> Windows {
+        let path = format!("faults.{fault}.random");
+        let owner = format!("`{path}`");
+        self.require(&table.up, &owner, "up", "{ exponential = { mean = \"60s\" } }", Some(place));
+        self.require(&table.down, &owner, "down", "\"2s\"", Some(place));
+        let mut time = |field: &Field<DistSetting>, key: &str| {
+            let dist = match field.get() {
+                Some(setting) => self.dist(setting, &format!("{path}.{key}")),
+                None => return Dist::ZERO,
+            };
+            if let (true, Some(place)) = (dist.is_zero(), field.key()) {
+                let message = format!("`{path}.{key}` must be longer than zero");
+                self.refuse(place, message, "a fault that does not come and go needs no `random`");
+            }
+            dist
         };
-        self.errors.push(error);
+        Windows::Random { within, up: time(&table.up, "up"), down: time(&table.down, "down") }
     }
 
     fn window(&mut self, fault: &str, table: &FaultTable) -> Range<Instant> {
         let from = instant(table.from.get().copied());
+        if table.until.is_wrong() || table.lasts.is_wrong() {
+            // Some end was meant: nobody needs to hear what an open one would mean.
+            return from..from;
+        }
         let given = |field: &Field<OrNone<Duration>>| {
             let spanned = field.spanned()?;
             spanned.value.value().map(|&Duration(span)| (span, spanned.place.clone()))
@@ -74,7 +100,7 @@ impl Resolver<'_> {
         if let Some((until, place)) = given(&table.until) {
             let until = Instant::ZERO + until;
             // A wrong `from` has been reported: what it was meant to be is not known.
-            if until <= from && (table.from.is_absent() || table.from.get().is_some()) {
+            if until <= from && !table.from.is_wrong() {
                 let message = format!("`faults.{fault}` is over before it begins: `until` must be later than `from`");
                 self.refuse(&place, message, "`until` is a time of the run; for a length write `lasts`");
             }
@@ -92,13 +118,87 @@ impl Resolver<'_> {
         }
     }
 
-    fn fail(&mut self, fault: &str, table: &FailTable) -> Effect {
+    fn first_instances(&mut self, fault: &str, table: &FaultTable, targets: &[TargetDraft]) -> u32 {
+        let Some(spanned) = table.first_instances.spanned() else { return Capacity::NO_LIMIT };
+        let Some(&FirstInstances(count)) = spanned.value.value() else { return Capacity::NO_LIMIT };
+        let count = narrow(count);
+        for target in targets {
+            let TargetDraft::Service(id) = target else { continue };
+            let Some((name, field)) = self.tables.services.entries().nth(id.index()) else { continue };
+            let instances = field.get().map(|service| service.instances.get().map_or(1, |instances| instances.0.0));
+            if let Some(instances) = instances.filter(|&instances| u64::from(count) > instances) {
+                let message = format!("`faults.{fault}.first_instances` is {count}, but `{name}` has {instances}");
+                self.refuse(&spanned.place, message, "without it all of them are struck");
+            }
+        }
+        count
+    }
+
+    fn effect(&mut self, fault: &str, table: &FaultTable) -> Effect {
+        match table.effect.get() {
+            Some(EffectChoice::Fail(fail)) => Effect::Fail(self.fail(fault, &fail.value)),
+            Some(EffectChoice::Refuse) | None => Effect::Refuse,
+            Some(EffectChoice::BlackHole) => Effect::BlackHole,
+            Some(EffectChoice::Pause) => Effect::Pause,
+            Some(EffectChoice::Crash) => Effect::Crash,
+            Some(EffectChoice::Slow(slow)) => self.slow(fault, &slow.value, &slow.place),
+            Some(EffectChoice::Capacity(capacity)) => {
+                let owner = format!("`faults.{fault}.effect.capacity`");
+                self.require(&capacity.value.factor, &owner, "factor", "0.5", Some(&capacity.place));
+                Effect::Capacity { factor: capacity.value.factor.get().map_or(1.0, |&Share(factor)| factor) }
+            }
+            Some(EffectChoice::Loss(loss)) => lost(&loss.value),
+            Some(EffectChoice::Load(load)) => {
+                let owner = format!("`faults.{fault}.effect.load`");
+                self.require(&load.value.factor, &owner, "factor", "4", Some(&load.place));
+                Effect::Load { factor: load.value.factor.get().map_or(1.0, |&NotNegative(factor)| factor) }
+            }
+        }
+    }
+
+    fn fail(&mut self, fault: &str, table: &FailTable) -> Failure {
         let Share(share) = table.probability.get().copied().unwrap_or(Share(1.0));
+        let path = format!("faults.{fault}.effect.fail");
         let delay = match table.delay.get() {
-            Some(setting) => self.dist(setting, &format!("faults.{fault}.effect.fail.delay")),
+            Some(setting) => self.dist(setting, &format!("{path}.delay")),
             None => Dist::ZERO,
         };
-        let error = table.error.get().copied().unwrap_or(ErrorKind::Unavailable);
-        Effect::Fail { probability: probability(share), error, delay }
+        let works = table.work.get() == Some(&true);
+        if let (true, false, Some(place)) = (works, delay.is_zero(), table.delay.key()) {
+            let message = format!("`{path}.delay`: with `work` the error comes when the service time is over");
+            self.refuse(place, message, "take one of the two out");
+        }
+        self.above_zero(&table.epoch, &format!("`{path}`"), "epoch", "without it an epoch is a second");
+        Failure {
+            probability: probability(share),
+            error: table.error.get().copied().unwrap_or(ErrorKind::Unavailable),
+            delay,
+            works,
+            correlation: probability(table.correlation.get().map_or(0.0, |&Share(share)| share)),
+            // An epoch of zero has been reported.
+            epoch: table.epoch.get().map_or(EPOCH_DEFAULT, |&Duration(span)| span).max(Span::from_ns(1)),
+            retry_after: table.retry_after.get().and_then(|limit| limit.value()).map(|&Duration(span)| span),
+        }
     }
+
+    fn slow(&mut self, fault: &str, table: &SlowTable, place: &Place) -> Effect {
+        let path = format!("faults.{fault}.effect.slow");
+        if table.factor.is_absent() && table.add.is_absent() {
+            let message = format!("`{path}` says neither `factor` nor `add`");
+            self.refuse(place, message, "write `slow = { factor = 10 }`, or `slow = { add = \"200ms\" }`");
+        }
+        let add = match table.add.get() {
+            Some(setting) => self.dist(setting, &format!("{path}.add")),
+            None => Dist::ZERO,
+        };
+        Effect::Slow { factor: table.factor.get().map_or(1.0, |&Positive(factor)| factor), add }
+    }
+}
+
+fn lost(table: &LossTable) -> Effect {
+    let direction = match table.direction.get() {
+        Some(DirectionChoice::Request) | None => Direction::Request,
+        Some(DirectionChoice::Response) => Direction::Response,
+    };
+    Effect::Loss { probability: probability(table.probability.get().map_or(1.0, |&Share(share)| share)), direction }
 }

@@ -11,8 +11,12 @@ mod expectations;
 mod faults;
 mod graph;
 mod order;
+mod pauses;
 mod policies;
+mod recovery;
+mod silence;
 mod strays;
+mod targets;
 mod windows;
 
 pub use expectations::{Judged, expectations};
@@ -54,6 +58,7 @@ pub fn resolve(tables: &ScenarioTable, created: &[Created], folder: &Path, error
         horizon: resolver.limit(&tables.horizon, "`horizon`").map(|span| Instant::ZERO + span),
         warmup: resolver.warmup(),
         bucket: resolver.bucket(),
+        recovery: resolver.recovery(),
         groups: resolver.groups(&policies),
         services: resolver.services(&policies),
         faults: resolver.faults(),

@@ -1,12 +1,13 @@
 //! Retry policies.
 
+use crate::dist::Dist;
 use crate::failure::ErrorSet;
 use crate::plan::PolicyDraft;
-use crate::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule};
+use crate::policy::{Backoff, Beyond, CapOrder, DelayRule, Jitter, RetryPolicy, Schedule, ServerDelay};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::resolve::Resolver;
 use crate::scenario::source::Place;
-use crate::scenario::tables::{BackoffChoice, CapOrderChoice, JitterChoice, RetryTable};
+use crate::scenario::tables::{BackoffChoice, BeyondChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable};
 use crate::scenario::values::{AtLeastOne, Duration, Positive, Share, Whole};
 use crate::time::Span;
 
@@ -23,7 +24,13 @@ impl Resolver<'_> {
     /// The policy of calls without one, then those of the file.
     pub(super) fn policies(&mut self) -> Vec<PolicyDraft> {
         let schedule = Schedule::new(Backoff::None, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None);
-        let none = RetryPolicy { max_attempts: 1, schedule, retry_on: ErrorSet::RETRYABLE, min_attempt: Span::ZERO };
+        let none = RetryPolicy {
+            max_attempts: 1,
+            schedule,
+            retry_on: ErrorSet::RETRYABLE,
+            min_attempt: Span::ZERO,
+            server_delay: ServerDelay::IGNORE,
+        };
         let mut policies = vec![PolicyDraft { policy: none.clone(), budget: None }];
         for (name, field) in self.tables.retries.entries() {
             if self.is_stray("retries", name) {
@@ -46,10 +53,34 @@ impl Resolver<'_> {
                     .get()
                     .map_or(ErrorSet::RETRYABLE, |kinds| kinds.iter().map(|kind| kind.value).collect()),
                 min_attempt: table.min_attempt.get().map_or(Span::ZERO, |&Duration(span)| span),
+                server_delay: self.server_delay(name, table),
             };
             policies.push(PolicyDraft { policy, budget: self.budget(name, table) });
         }
         policies
+    }
+
+    fn server_delay(&mut self, name: &str, table: &RetryTable) -> ServerDelay {
+        let given = table.retry_after.get().and_then(|given| given.value()).and_then(|given| given.value());
+        let Some(given) = given else { return ServerDelay::IGNORE };
+        let jitter = match given.jitter.get().and_then(|jitter| jitter.value()) {
+            Some(setting) => self.dist(setting, &format!("retries.{name}.retry_after.jitter")),
+            None => Dist::ZERO,
+        };
+        let at_most = given.at_most.get().and_then(|limit| limit.value());
+        ServerDelay {
+            rule: match given.rule.get() {
+                Some(DelayRuleChoice::Floor) | None => DelayRule::Floor,
+                Some(DelayRuleChoice::Replace) => DelayRule::Replace,
+                Some(DelayRuleChoice::Ignore) => DelayRule::Ignore,
+            },
+            jitter,
+            at_most: at_most.map_or(Span::UNLIMITED, |&Duration(span)| span),
+            beyond: match given.beyond.get() {
+                Some(BeyondChoice::Clamp) | None => Beyond::Clamp,
+                Some(BeyondChoice::Stop) => Beyond::Stop,
+            },
+        }
     }
 
     fn max_attempts(&mut self, name: &str, table: &RetryTable, place: Option<&Place>) -> u32 {

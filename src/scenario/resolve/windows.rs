@@ -3,7 +3,6 @@
 use crate::experiment::{Scope, Window, Windows};
 use crate::metrics::catalogue::{Column, ScopeKind, columns};
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::field::Field;
 use crate::scenario::resolve::expectations::Row;
 use crate::scenario::resolve::instant;
 use crate::scenario::source::Place;
@@ -72,7 +71,7 @@ impl Row<'_> {
     fn window_end(&mut self, first_key: &Place) -> Option<Instant> {
         let judged = self.judged();
         // A wrong horizon has been reported.
-        if judged.iter().any(|variant| is_wrong(&variant.tables.horizon)) || is_wrong(&self.table.until) {
+        if judged.iter().any(|variant| variant.tables.horizon.is_wrong()) || self.table.until.is_wrong() {
             return None;
         }
         let horizons: Vec<Option<Instant>> = judged
@@ -125,10 +124,6 @@ impl Row<'_> {
         };
         self.refuse(error.at(&given.place))
     }
-}
-
-fn is_wrong<T>(field: &Field<T>) -> bool {
-    !field.is_absent() && field.get().is_none()
 }
 
 /// The metrics that can be measured in a window, families of them by their beginning.

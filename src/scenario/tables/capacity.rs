@@ -2,8 +2,7 @@
 
 use crate::scenario::counts::{Admitted, AdmittedRate, Knee, QueueLimit};
 use crate::scenario::declare::{choice, table};
-use crate::scenario::field::OrUnlimited;
-use crate::scenario::unbuilt;
+use crate::scenario::field::{OrNone, OrUnlimited};
 use crate::scenario::values::{Duration, NotNegative};
 
 choice! {
@@ -80,20 +79,24 @@ choice! {
 
 table! {
     /// Windows that begin at the start of the run and every `every` after it.
-    FixedWindowTable is "a fixed window", unbuilt unbuilt::LIMITER, exclusive &[];
+    FixedWindowTable is "a fixed window", unbuilt &[], exclusive &[];
     /// How many arrivals each window lets in, the first ones. Required. Example: `1000`.
     limit: Admitted,
     /// The width of the windows; above zero. Required. Example: `"100ms"`.
     every: Duration,
+    /// When its answer says that it is worth trying again. Default: `"none"`. Example: `"1s"`.
+    retry_after: OrNone<Duration>,
 }
 
 table! {
     /// A bucket that is full at the start, and of which each arrival that is let in takes one token.
-    LimiterBucketTable is "a token bucket of a limiter", unbuilt unbuilt::LIMITER, exclusive &[];
+    LimiterBucketTable is "a token bucket of a limiter", unbuilt &[], exclusive &[];
     /// How many tokens flow in per second. Required. Example: `500`.
     rate: AdmittedRate,
     /// The most that it holds. Required. Example: `50`.
     burst: Admitted,
+    /// When its answer says that it is worth trying again. Default: `"none"`. Example: `"1s"`.
+    retry_after: OrNone<Duration>,
 }
 
 table! {

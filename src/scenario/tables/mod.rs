@@ -10,6 +10,7 @@ mod clients;
 mod dists;
 mod expect;
 mod faults;
+mod recovery;
 mod retries;
 mod services;
 
@@ -22,10 +23,11 @@ pub use capacity::{
 pub use clients::ClientTable;
 pub use dists::{DistChoice, DistSetting, LognormalTable, PercentilesTable, UniformTable};
 pub use expect::ExpectTable;
-pub use faults::{EffectChoice, FailTable, FaultTable};
+pub use faults::{DirectionChoice, EffectChoice, FailTable, FaultTable, LossTable, RandomTable, SlowTable};
+pub use recovery::RecoveryTable;
 pub use retries::{
-    BackoffChoice, BudgetChoice, CapOrderChoice, JitterChoice, RetryTable, SharedByChoice, SharedOverChoice,
-    TokenBucketTable,
+    BackoffChoice, BeyondChoice, BudgetChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable,
+    SharedByChoice, SharedOverChoice, TokenBucketTable,
 };
 pub use services::ServiceTable;
 
@@ -38,12 +40,11 @@ use crate::scenario::document::{Node, Value};
 use crate::scenario::field::{Named, OrNone, Spanned};
 use crate::scenario::reader::{Read, Reader};
 use crate::scenario::shape::Shape;
-use crate::scenario::unbuilt;
 use crate::scenario::values::{Duration, Name, Replicas, Seed, Version};
 
 table! {
     /// A scenario for stormsim: clients, services, the calls between them, retry policies and faults.
-    ScenarioTable is "a scenario", unbuilt unbuilt::ROOT, exclusive &[];
+    ScenarioTable is "a scenario", unbuilt &[], exclusive &[];
     /// The version of this format. Required. Example: `1`.
     version: Version,
     /// What the scenario is called; names the output folder. Required. Example: `"three-tier"`.
@@ -58,6 +59,8 @@ table! {
     warmup: Duration,
     /// The width of a bucket of the timeline, which all variants share. Default: `"100ms"`. Example: `"1s"`.
     bucket: Duration,
+    /// When a fault counts as recovered from. Default: `{}`. Example: `{ hold = "30s", share = 0.99 }`.
+    recovery: RecoveryTable,
     /// Groups of identical clients, by name. Required. Example: `{ web = { arrivals = { burst = {} }, calls = { gateway = {} } } }`.
     clients: Named<ClientTable>,
     /// Services, by name. They share one namespace with the clients. Default: `{}`. Example: `{ gateway = { service_time = "5ms" } }`.

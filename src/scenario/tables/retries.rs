@@ -2,7 +2,7 @@
 
 use crate::failure::ErrorKind;
 use crate::scenario::declare::{choice, table};
-use crate::scenario::field::{OrNone, OrUnlimited, Spanned};
+use crate::scenario::field::{OrIgnore, OrNone, OrUnlimited, Spanned};
 use crate::scenario::tables::DistSetting;
 use crate::scenario::unbuilt;
 use crate::scenario::values::{AtLeastOne, Attempts, Duration, Positive, Retries, Share, Tokens};
@@ -26,6 +26,8 @@ table! {
     retry_on: Vec<Spanned<ErrorKind>>,
     /// No wait for an attempt that has less than this left of the deadline. Default: `"0s"`. Example: `"60ms"`.
     min_attempt: Duration,
+    /// What is made of a server's word on when to try again (`Retry-After`). Default: `"ignore"`. Example: `{ rule = "replace", jitter = { uniform = { max = "6s" } } }`.
+    retry_after: OrNone<OrIgnore<RetryAfterTable>>,
     /// What retries must be paid from. Default: `"none"`. Example: `{ token_bucket = { max = 10, per_success = 0.1 } }`.
     budget: BudgetChoice,
     /// Who shares the budget's state. Default: `"instance"`. Example: `"group"`.
@@ -100,6 +102,39 @@ choice! {
     "spread" => Spread(Share),
     /// x plus a draw.
     "add" => Add(DistSetting),
+}
+
+table! {
+    /// How the delay that a server asks for and the wait of the backoff become one.
+    RetryAfterTable is "an answer to Retry-After", unbuilt &[], exclusive &[];
+    /// Which of the two counts. Default: `"floor"`. Example: `"replace"`.
+    rule: DelayRuleChoice,
+    /// Added to the server's delay, drawn for each attempt. Default: `"none"`. Example: `{ uniform = { max = "6s" } }`.
+    jitter: OrNone<DistSetting>,
+    /// The longest delay that is taken from a server, before the jitter. Default: `"unlimited"`. Example: `"300s"`.
+    at_most: OrUnlimited<Duration>,
+    /// What becomes of a longer one. Default: `"clamp"`. Example: `"stop"`.
+    beyond: BeyondChoice,
+}
+
+choice! {
+    /// Which wait counts.
+    DelayRuleChoice is "a rule", unbuilt &[];
+    /// The longer one of the two.
+    "floor" => Floor,
+    /// The server's.
+    "replace" => Replace,
+    /// That of the backoff.
+    "ignore" => Ignore,
+}
+
+choice! {
+    /// What becomes of a delay that is too long.
+    BeyondChoice is "a way out", unbuilt &[];
+    /// It is cut to the longest.
+    "clamp" => Clamp,
+    /// The call is not tried again.
+    "stop" => Stop,
 }
 
 choice! {

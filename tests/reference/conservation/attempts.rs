@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use stormsim::dist::Purpose;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Call, CallId, Plan};
+use stormsim::plan::{Call, CallId, Effect, Plan, Target};
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
@@ -14,10 +14,16 @@ use stormsim::time::Instant;
 pub struct Attempt {
     /// Of this call.
     pub call: usize,
-    /// Whether its way is longer than its connection may take.
-    pub lost: bool,
+    /// Whether it cannot arrive: its way is longer than its connection may take.
+    pub never_connects: bool,
+    /// Whether an error may come although it has not arrived.
+    pub may_fail_on_its_way: bool,
+    /// Whether its answer may not come.
+    pub may_lose_its_answer: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// When the balancer picked a server for it.
+    pub placed: Option<Instant>,
     /// When it arrived.
     pub arrived: Option<Instant>,
     /// When work on it began.
@@ -37,10 +43,15 @@ pub struct Attempt {
 impl Attempt {
     fn new(plan: &Plan, call: CallId, key: u64, sent: Instant) -> Self {
         let Call { network, connect_timeout, .. } = &plan.calls[call.index()];
+        let faults = || plan.faults.iter().filter(|fault| fault.targets.contains(&Target::Call(call)));
+        let effects = || faults().map(|fault| &fault.effect);
         Self {
             call: call.index(),
-            lost: network.sample(key, Purpose::Request) > connect_timeout.after,
+            never_connects: network.sample(key, Purpose::Request) > connect_timeout.after,
+            may_fail_on_its_way: effects().any(|effect| matches!(effect, Effect::Fail(_))),
+            may_lose_its_answer: effects().any(|effect| matches!(effect, Effect::Loss { .. })),
             sent,
+            placed: None,
             arrived: None,
             began: None,
             answered: None,
@@ -106,8 +117,11 @@ impl Attempt {
         let is_there = self.arrived.is_some() && self.left().is_none();
         let is_awaited = self.ended().is_none();
         match note {
-            Note::Arrived { .. } => !self.lost && self.arrived.replace(at).is_none(),
-            Note::Placed { .. } => is_there && self.began.is_none(),
+            Note::Arrived { .. } => {
+                let in_one_event = self.placed.is_none_or(|placed| placed == at);
+                !self.never_connects && in_one_event && self.arrived.replace(at).is_none()
+            }
+            Note::Placed { .. } => self.arrived.is_none() && self.placed.replace(at).is_none(),
             Note::Began { .. } => is_there && self.began.replace(at).is_none(),
             Note::Dropped { .. } => is_there && self.began.is_none() && self.discarded.replace(at).is_none(),
             Note::Cancelled { .. } => is_there && !is_awaited && self.discarded.replace(at).is_none(),
@@ -116,7 +130,8 @@ impl Attempt {
                 (is_there || was_dropped) && self.answered.replace((at, result)).is_none()
             }
             Note::Answer { late, .. } => {
-                self.answered.is_some() && late != is_awaited && self.has_answer.replace(at).is_none()
+                let was_sent = self.answered.is_some() || self.arrived.is_none() && self.may_fail_on_its_way;
+                was_sent && late != is_awaited && self.has_answer.replace(at).is_none()
             }
             Note::TimedOut { .. } => is_awaited && self.given_up.replace(at).is_none(),
             Note::Abandoned { .. } => {

@@ -43,11 +43,11 @@ impl Cases<'_> {
             ),
             (
                 "lost, given up at the connect timeout",
-                self.attempt(|it| it.lost && given_up_at(it, connects_until(it))),
+                self.attempt(|it| it.lost.is_some() && given_up_at(it, connects_until(it))),
             ),
             (
                 "lost, given up before",
-                self.attempt(|it| it.lost && given_up(it).is_some() && given_up(it) < connects_until(it)),
+                self.attempt(|it| it.lost.is_some() && given_up(it).is_some() && given_up(it) < connects_until(it)),
             ),
             ("given up on the way there", self.attempt(|it| given_up(it).is_some() && arrived(it) > given_up(it))),
             ("given up as it arrives", self.attempt(|it| given_up(it).is_some() && arrived(it) == given_up(it))),
@@ -62,7 +62,10 @@ impl Cases<'_> {
         vec![
             ("a retry at once", self.waited(|wait| wait == Span::ZERO)),
             ("a retry after a wait", self.waited(|wait| wait > Span::ZERO)),
-            ("a retry of a lost attempt", self.attempt(|it| it.lost && self.record.calls[it.call].started > it.number)),
+            (
+                "a retry of a lost attempt",
+                self.attempt(|it| it.lost.is_some() && self.record.calls[it.call].started > it.number),
+            ),
             ("a success after a retry", self.call(|it| it.result() == Some(Ok(())) && it.started > 1)),
             ("stopped by the kind of error", self.stopped(StopReason::NotRetryable)),
             ("stopped by the count", self.stopped(StopReason::Exhausted)),

@@ -11,9 +11,10 @@ use std::ops::Range;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
+use stormsim::dist::{mix, replica_key};
 use stormsim::failure::StopReason;
 use stormsim::metrics::End;
-use stormsim::plan::{CallId, Group, Plan, Timeout};
+use stormsim::plan::{CallId, Fault, Group, Plan, Target, Timeout};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -31,7 +32,7 @@ fn random_plans_reach_every_case_and_stay_small() {
         let plan = random_plan().new_tree(&mut runner).expect("no plan is rejected").current().plan();
         let record = interpreter::run(&plan, seed, 0);
         events_max = events_max.max(record.events);
-        let cases = Cases { plan: &plan, record: &record }.all();
+        let cases = Cases { plan: &plan, replica_key: replica_key(seed, 0), record: &record }.all();
         reached.resize(cases.len(), ("", 0));
         for ((name, plans), (case, shown)) in reached.iter_mut().zip(cases) {
             *name = case;
@@ -45,6 +46,7 @@ fn random_plans_reach_every_case_and_stay_small() {
 /// One replica, to be asked what it shows.
 struct Cases<'a> {
     plan: &'a Plan,
+    replica_key: u64,
     record: &'a Record,
 }
 
@@ -81,7 +83,7 @@ impl Cases<'_> {
             ("work open at the horizon", !drained && self.work(|it| it.ended.is_none())),
             (
                 "an attempt on the network at the horizon",
-                !drained && self.attempt(|it| it.sent.is_some() && !it.lost && self.work_of(it).is_none()),
+                !drained && self.attempt(|it| it.sent.is_some() && it.lost.is_none() && self.work_of(it).is_none()),
             ),
             ("work that outlasts all requests", drained && last_request_end < Some(end)),
             ("work in progress at the warmup", self.work(|it| it.arrived.at < warmup && it.presence(end).end > warmup)),
@@ -146,9 +148,16 @@ impl Cases<'_> {
 
     fn arrival_at_edge(&self, edge: impl Fn(&Range<Instant>) -> Instant) -> bool {
         self.work(|it| {
-            let faults = self.plan.faults.iter().filter(|fault| fault.targets.contains(&it.service));
-            faults.flat_map(|fault| &fault.windows).any(|window| edge(window) == it.arrived.at)
+            let here = Target::Service(it.service);
+            let faults = self.plan.faults.iter().filter(|fault| fault.targets.contains(&here));
+            faults.flat_map(|fault| self.windows(fault)).any(|window| edge(&window) == it.arrived.at)
         })
+    }
+
+    /// The windows of a fault that begin in this replica.
+    fn windows(&self, fault: &'_ Fault) -> impl Iterator<Item = Range<Instant>> {
+        let end = self.record.end;
+        fault.windows.of_replica(mix(self.replica_key, fault.key)).take_while(move |window| window.start <= end)
     }
 
     fn group(&self, request: &Request) -> &Group {

@@ -1,0 +1,175 @@
+//! Whether each variant came back after each fault, in a sentence with its reason.
+
+use indexmap::IndexMap;
+
+use crate::experiment::{MetricTable, Stat, Summary, VariantSummary};
+use crate::report::number::{self, Style};
+use crate::report::text::{Counted, wrap};
+
+/// More sentences would bury the tables; `summary.csv` has all figures.
+const SHOWN: usize = 20;
+
+/// After a blank line a sentence for every fault and variant; variants that need the same share it. Nothing without a
+/// fault that was to end.
+pub(super) fn render(summary: &Summary, width: usize) -> String {
+    let mut sentences: IndexMap<String, Vec<String>> = IndexMap::new();
+    for variant in &summary.variants {
+        for (fault, table) in &variant.faults {
+            let verdict = Verdict { variant, fault, table };
+            if !verdict.is_for_good() && !variant.replicas.is_empty() {
+                sentences.entry(verdict.sentence()).or_default().push(format!("`{}`", variant.name));
+            }
+        }
+    }
+    if sentences.is_empty() {
+        return String::new();
+    }
+    let hidden: usize = sentences.values().skip(SHOWN).map(Vec::len).sum();
+    let mut lines: Vec<String> = sentences
+        .into_iter()
+        .take(SHOWN)
+        .map(|(sentence, names)| match summary.variants.len() {
+            1 => sentence,
+            _ => format!("{}: {sentence}", names.join(", ")),
+        })
+        .collect();
+    if hidden > 0 {
+        lines.push(format!("and {}: see `recovered` in summary.csv", Counted(hidden, "more verdict")));
+    }
+    let lines: String = lines.iter().map(|line| wrap::words(line.split(' '), [" ", "   "], width)).collect();
+    format!("\n{lines}")
+}
+
+/// What is said of one fault in one variant.
+struct Verdict<'a> {
+    variant: &'a VariantSummary,
+    fault: &'a str,
+    table: &'a MetricTable,
+}
+
+impl Verdict<'_> {
+    /// Whether the fault was never meant to end.
+    fn is_for_good(&self) -> bool {
+        let mut windows = self.variant.fault_windows.iter().filter(|windows| windows.name == self.fault);
+        windows.any(|windows| windows.windows_s.last().is_some_and(|(_, until)| until.is_infinite()))
+    }
+
+    fn sentence(&self) -> String {
+        let fault = self.fault;
+        let replicas = self.variant.replicas.len();
+        if self.largest("windows").is_none_or(|windows| windows == 0.0) {
+            return format!("`{fault}` never began: there is nothing to recover from");
+        }
+        let of = |metric| self.table.get(metric);
+        let told = of("recovered").map_or(0, |stat| stat.n as usize);
+        let recovered = of("recovery_s").map_or(0, |stat| stat.n as usize);
+        let lost = told - recovered;
+        if told == 0 {
+            return match self.largest("observed_s") {
+                Some(left) => {
+                    format!("the horizon is too short to tell: the run ends {} after `{fault}`", seconds(left))
+                }
+                None => format!("the run ends before `{fault}` does: there is no telling whether it recovers"),
+            };
+        }
+        let sentence = if recovered == 0 && told == replicas {
+            let from = self.observed().map_or("from".to_owned(), |observed| format!("within {observed} of"));
+            format!("did not recover {from} `{fault}`{}", in_all(replicas, "any of "))
+        } else if recovered == replicas {
+            self.when_all_recovered(replicas)
+        } else {
+            self.in_some(recovered, lost, replicas)
+        };
+        if lost > 0 { sentence + &self.reason(lost < replicas) } else { sentence }
+    }
+
+    fn largest(&self, metric: &str) -> Option<f64> {
+        self.table.get(metric)?.max
+    }
+
+    /// For how long every replica was watched.
+    fn observed(&self) -> Option<String> {
+        Some(seconds(self.table.get("observed_s")?.min?))
+    }
+
+    fn when_all_recovered(&self, replicas: usize) -> String {
+        let (fault, all) = (self.fault, in_all(replicas, "all "));
+        match self.table.get("recovery_s") {
+            Some(Stat { min: Some(first), max: Some(last), .. }) if first == last => {
+                format!("recovered {} `{fault}`{all}", after(*first))
+            }
+            Some(Stat { min: Some(first), p50: Some(median), max: Some(last), .. }) => format!(
+                "recovered {} `{fault}` (median; from {} to {}){all}",
+                after(*median),
+                seconds(*first),
+                seconds(*last)
+            ),
+            _ => format!("recovered from `{fault}`{all}"),
+        }
+    }
+
+    /// Replicas differ.
+    fn in_some(&self, recovered: usize, lost: usize, replicas: usize) -> String {
+        let fault = self.fault;
+        let mut parts = Vec::new();
+        if recovered > 0 {
+            let median = self.table.get("recovery_s").and_then(|stat| stat.p50);
+            let median = median.map_or(String::new(), |median| format!(", after {} (median)", seconds(median)));
+            parts.push(format!("recovered from `{fault}` in {recovered} of {replicas} replicas{median}"));
+        }
+        let untold = replicas - recovered - lost;
+        if untold > 0 {
+            let of = if recovered > 0 { String::new() } else { format!(" of {replicas} replicas") };
+            parts.push(format!("there is no telling in {untold}{of}"));
+        }
+        if lost > 0 {
+            let which = match (recovered, untold) {
+                (0, _) => format!("no recovery from `{fault}`"),
+                (_, 0) => self.observed().map_or("not".to_owned(), |observed| format!("not within {observed}")),
+                // How long those were watched that do not tell says nothing about the others.
+                _ => "not".to_owned(),
+            };
+            parts.push(format!("{which} in {lost}"));
+        }
+        parts.join("; ")
+    }
+
+    /// What the service that suffers most had to do in the end, as far as that is known; where replicas differ, in the
+    /// one with the most.
+    fn reason(&self, differs: bool) -> String {
+        let services = self.variant.struck.get(self.fault).into_iter().flatten();
+        let loads = services.filter_map(|name| {
+            let table = self.variant.services.get(name)?;
+            let arrivals = table.get("arrivals_last_rps")?;
+            let arrivals = if differs { arrivals.max? } else { arrivals.mean? };
+            Some((name, arrivals, table.get("capacity_rps")?.mean?))
+        });
+        let Some((service, arrivals, capacity)) = loads.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2))) else {
+            return String::new();
+        };
+        let up_to = if differs { "up to " } else { "" };
+        let [arrivals_rps, capacity_rps] = [arrivals, capacity].map(|rate| number::plain(rate, Style::Count, 3));
+        if arrivals > capacity {
+            let against = format!("against a capacity of {capacity_rps}/s");
+            format!(": {up_to}{arrivals_rps}/s of attempts arrive at `{service}` {against}")
+        } else {
+            let only = format!("although no more than {arrivals_rps}/s of attempts arrive");
+            format!(", {only} at `{service}` and its capacity is {capacity_rps}/s")
+        }
+    }
+}
+
+/// "3 s after", of a fault; what is good from the first second on needs no figure.
+fn after(recovery_s: f64) -> String {
+    if recovery_s == 0.0 { "right after".to_owned() } else { format!("{} after", seconds(recovery_s)) }
+}
+
+/// " in all 20 replicas"; nothing for a single one.
+fn in_all(replicas: usize, which: &str) -> String {
+    if replicas < 2 { String::new() } else { format!(" in {which}{replicas} replicas") }
+}
+
+/// Recoveries are counted in seconds, however many these are.
+fn seconds(seconds: f64) -> String {
+    format!("{} s", number::plain(seconds, Style::Count, 4))
+}
