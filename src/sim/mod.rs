@@ -157,7 +157,8 @@
 //!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
 //!
 //! The run ends before the first event at or after the horizon; without a horizon, when nothing but fault transitions
-//! is left. Then its end is the instant of the last other event.
+//! is left and nothing is in progress that could go on with them. Then its end is the instant of the last other event,
+//! or that of the last fault transition that ended or began work, if that is later.
 //!
 //! # Keys
 //!
