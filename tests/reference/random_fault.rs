@@ -38,11 +38,13 @@ fn target_and_effect(grid: Grid) -> impl Strategy<Value = (Vec<TargetSketch>, Ef
 
 /// What only services suffer.
 fn at_services(grid: Grid) -> impl Strategy<Value = Effect> {
+    let add = prop_oneof![Just(Dist::ZERO), dist(grid)];
+    let slow = (select(vec![0.5, 2.0, 1.3]), add).prop_map(|(factor, add)| Effect::Slow { factor, add });
     prop_oneof![
         1 => Just(Effect::Refuse),
         7 => Just(Effect::Crash),
         6 => Just(Effect::Pause),
-        3 => (select(vec![0.5, 2.0, 1.3]), prop_oneof![Just(Dist::ZERO), dist(grid)]).prop_map(|(factor, add)| Effect::Slow { factor, add }),
+        3 => slow,
         9 => select(vec![0.0, 0.4, 0.5, 0.9]).prop_map(|factor| Effect::Capacity { factor }),
         3 => failure(grid).prop_map(|failure| Effect::Fail(Failure { works: true, ..failure })),
     ]

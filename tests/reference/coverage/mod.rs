@@ -9,8 +9,6 @@ mod pools;
 mod servers;
 mod services;
 
-use std::ops::Range;
-
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use stormsim::dist::replica_key;
