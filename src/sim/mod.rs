@@ -100,8 +100,8 @@
 //! - `fail` strikes with its probability. With the probability `correlation` the draw is that of the epoch, else it is
 //!   the attempt's own. At a service, the attempt is *answered* with the error after the delay (**Served**); with
 //!   `work`, it goes on to the limiter as if nothing had struck. On a call, the attempt is *lost*, but an answer with
-//!   the error reaches the caller after the delay (zero: a scheduled delay of zero). The error carries the
-//!   `retry_after`.
+//!   the error reaches the caller after the delay (zero: a scheduled delay of zero); `connect_timeout` does not apply.
+//!   The error carries the `retry_after`.
 //! - `refuse`, and `crash` within its window: the attempt is *answered* with `refused`.
 //! - `blackhole`: the attempt is *lost*. On a call it is asked with the others when the attempt is sent, at a service
 //!   when it would arrive; then, if its sending and `connect_timeout` make an instant before that at which its caller
@@ -111,8 +111,9 @@
 //!   caller.
 //! - `slow` on a call: the way there takes longer, by a draw of the fault for each attempt.
 //! - `pause`: what begins to be served at a paused server is **Served** its service time after the end of the pause (a
-//!   service time of zero is an event then). If a pause has begun since, **Served** does not come, but its service time
-//!   after the end of the pause; of several the last.
+//!   service time of zero is an event then). At the instant of its end a pause is over, whatever else ends then. If a
+//!   pause has begun since, **Served** does not come, but its service time after the end of the pause, of several the
+//!   last: it is scheduled when it would have come, and that is no event.
 //! - `crash`, when a window begins: server by server, everything that is in progress there, in the order in which it
 //!   arrived, is *answered* with `reset`; what it waited for does not come any more, and the calls that it makes are
 //!   *abandoned*, whatever the service's `cancel` says.
@@ -144,7 +145,8 @@
 //! ## The balancer
 //!
 //! A service with several servers has a balancer. It picks from all of them; but if the call says `avoid_previous`, not
-//! the one that an attempt of the same call had reached last, while its caller waited for it, when this one was sent.
+//! the one that was picked last for an attempt of the same call, a lost one too, while its caller waited for it, when
+//! this one was sent.
 //! The load of a server is the number of attempts in progress there: arrived, and not answered, dropped or cancelled.
 //!
 //! - `round_robin`: the server that a counter of the service stands at, or the one after it if that is to be avoided;
@@ -158,7 +160,8 @@
 //!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
 //!
 //! The run ends before the first event at or after the horizon; without a horizon, when nothing but fault transitions
-//! is left. Then its end is the instant of the last other event.
+//! is left and nothing is in progress that could go on with them. Then its end is the instant of the last other event,
+//! or that of the last fault transition that ended or began work, if that is later.
 //!
 //! # Keys
 //!

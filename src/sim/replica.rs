@@ -115,6 +115,8 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) windows: Vec<WindowsOfReplica<'p>>,
     /// By fault: when the current window ends, or the next one.
     pub(super) window_ends: Vec<Instant>,
+    /// When a crash last ended anything.
+    pub(super) crashed: Instant,
     /// By service: the faults that are active there, in file order.
     pub(super) active_faults: Vec<Vec<FaultId>>,
     /// By call, likewise.
@@ -182,6 +184,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             budgets: Budgets::new(plan),
             windows: Vec::new(),
             window_ends: Vec::new(),
+            crashed: Instant::ZERO,
             active_faults: vec![Vec::new(); plan.services.len()],
             active_on_calls: vec![Vec::new(); plan.calls.len()],
             has_call_faults: plan.faults.iter().any(|fault| fault.targets.iter().any(is_call)),
@@ -210,7 +213,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         self.schedule_faults();
         self.schedule_first_arrivals();
         let (mut events, mut events_before_now) = (0_u64, 0_u64);
-        // The last instant at which anything but a fault transition happened.
+        // The last instant at which anything but a fault transition happened, or one that was more than that.
         let mut last = Instant::ZERO;
         let (mut limit, mut interrupted) = (None, false);
         let most = self.most_frames_per_event();
@@ -246,6 +249,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
                 if self.freed.is_empty() {
                     continue;
                 }
+                last = now;
                 self.recorder.advance(now);
             } else {
                 last = now;
@@ -265,8 +269,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             (Some(limit), _) => (self.now, End::Limit(limit)),
             _ if interrupted => (self.now, End::Interrupted),
             (None, Some(horizon)) => (horizon, End::Horizon),
-            (None, None) if self.is_drained() => (last, End::Drained),
-            (None, None) => (last, End::Limit(Limit::VirtualTime)),
+            (None, None) if self.is_drained() => (last.max(self.crashed), End::Drained),
+            (None, None) => (last.max(self.crashed), End::Limit(Limit::VirtualTime)),
         };
         let (tokens_left, all_tokens_left) = self.budgets.left(self.plan);
         self.recorder.finish(RunEnd { replica: self.number, end, ended, events }, tokens_left, all_tokens_left)

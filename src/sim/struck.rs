@@ -50,6 +50,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         while let Some(work) = self.servers.list[server as usize].present.first() {
             // Only now is there something to count at this instant.
             self.recorder.advance(self.now);
+            self.crashed = self.now;
             self.reset(work);
         }
     }

@@ -175,7 +175,8 @@ impl<'plan> Interpreter<'plan> {
     /// When the pause of a server ends, if it is paused.
     pub(super) fn paused_until(&self, service: ServiceId, server: u32) -> Option<Instant> {
         let pauses = self.active_at_server(service, server).filter(|(fault, _)| fault.effect == Effect::Pause);
-        pauses.map(|(_, until)| until).max()
+        // It may be that another fault ends at the same instant, and this one is still to.
+        pauses.map(|(_, until)| until).filter(|&until| until > self.now).max()
     }
 
     /// How many workers a server has now.

@@ -78,7 +78,16 @@ fn are_apart(one: &Windows, other: &Windows) -> bool {
     }
 }
 
-/// Whether something may wait for what never comes, or for what only a fault that ends makes come.
+/// Whether there is a last window, and it ends. (Random ones of a sketch are cut off.)
+fn ends(windows: &Windows) -> bool {
+    match windows {
+        Windows::Once(window) => window.end < Instant::LIMIT,
+        Windows::Repeated { .. } => false,
+        Windows::Random { .. } => true,
+    }
+}
+
+/// Whether something may wait for what never comes.
 fn may_stop_everything(plan: &Plan, fault: &Fault) -> bool {
     let waits_for_ever = |call: &stormsim::plan::Call| {
         call.timeout == Timeout::NONE
@@ -93,14 +102,10 @@ fn may_stop_everything(plan: &Plan, fault: &Fault) -> bool {
         Effect::BlackHole | Effect::Loss { direction: Direction::Request | Direction::Response, .. } => {
             (0..).zip(&plan.calls).any(is_struck)
         }
-        // Pauses that come again may be too close for any work between them.
-        Effect::Pause => match &fault.windows {
-            Windows::Once(window) => window.end == Instant::LIMIT,
-            Windows::Repeated { .. } => true,
-            Windows::Random { .. } => false,
-        },
-        // Half of a worker is one.
-        Effect::Capacity { factor } => factor < 0.5,
+        // Those that come again may be too close for any work between them.
+        Effect::Pause => !ends(&fault.windows),
+        // Half of a worker is one. Without any, for good or by turns of several faults, nothing goes on.
+        Effect::Capacity { factor } => factor < 0.5 && !ends(&fault.windows),
         Effect::Fail(_) | Effect::Refuse | Effect::Crash | Effect::Slow { .. } | Effect::Load { .. } => false,
     }
 }

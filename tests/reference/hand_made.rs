@@ -83,6 +83,11 @@ impl Link {
         Self { policy: RetryPolicy { min_attempt: Span::from_ms(ms), ..self.policy }, ..self }
     }
 
+    /// Doing this with what servers say about when to try again.
+    pub fn server_delay(self, server_delay: ServerDelay) -> Self {
+        Self { policy: RetryPolicy { server_delay, ..self.policy }, ..self }
+    }
+
     /// With retries that a budget pays for.
     pub fn budget(self, budget: BudgetUse) -> Self {
         Self { call: Call { budget: Some(budget), ..self.call }, ..self }

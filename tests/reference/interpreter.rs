@@ -105,7 +105,7 @@ impl<'plan> Interpreter<'plan> {
     fn next(&mut self) -> Option<(Instant, Event)> {
         let over = match self.plan.horizon {
             Some(horizon) => self.agenda.next_at().is_some_and(|at| at >= horizon),
-            None => self.agenda.only_fault_transitions(),
+            None => self.agenda.only_fault_transitions() && self.record.nothing_is_in_progress(),
         };
         if over { None } else { self.agenda.pop() }
     }

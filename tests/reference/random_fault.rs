@@ -21,14 +21,16 @@ pub fn fault(grid: Grid) -> impl Strategy<Value = FaultSketch> {
 }
 
 fn target_and_effect(grid: Grid) -> impl Strategy<Value = (Vec<TargetSketch>, Effect)> {
-    let service = || any::<u8>().prop_map(|number| TargetSketch::Service(number.into()));
-    let call = || any::<u8>().prop_map(|number| TargetSketch::Call(number.into()));
-    let group = any::<u8>().prop_map(|number| TargetSketch::Group(number.into()));
+    // Often the first one, so that several meet, and where calls are made.
+    let number = || prop_oneof![1 => Just(0), 1 => any::<u8>().prop_map(usize::from)];
+    let service = || number().prop_map(TargetSketch::Service);
+    let call = || number().prop_map(TargetSketch::Call);
+    let group = number().prop_map(TargetSketch::Group);
     let services = || vec(service(), 1..=2);
     let anywhere = || vec(prop_oneof![service(), call()], 1..=2);
     prop_oneof![
-        2 => (services(), at_services(grid)),
-        2 => (anywhere(), anywhere_on_the_way(grid)),
+        4 => (services(), at_services(grid)),
+        4 => (anywhere(), anywhere_on_the_way(grid)),
         1 => (vec(call(), 1..=2), loss()),
         1 => (vec(group, 1..=2), select(vec![0.0, 0.5, 2.0, 3.0]).prop_map(|factor| Effect::Load { factor })),
     ]
@@ -36,22 +38,24 @@ fn target_and_effect(grid: Grid) -> impl Strategy<Value = (Vec<TargetSketch>, Ef
 
 /// What only services suffer.
 fn at_services(grid: Grid) -> impl Strategy<Value = Effect> {
+    let add = prop_oneof![Just(Dist::ZERO), dist(grid)];
+    let slow = (select(vec![0.5, 2.0, 1.3]), add).prop_map(|(factor, add)| Effect::Slow { factor, add });
     prop_oneof![
         1 => Just(Effect::Refuse),
-        2 => Just(Effect::Crash),
-        3 => Just(Effect::Pause),
-        2 => (select(vec![0.5, 2.0, 1.3]), dist(grid)).prop_map(|(factor, add)| Effect::Slow { factor, add }),
-        3 => select(vec![0.0, 0.4, 0.5, 1.0]).prop_map(|factor| Effect::Capacity { factor }),
-        2 => failure(grid).prop_map(|failure| Effect::Fail(Failure { works: true, ..failure })),
+        7 => Just(Effect::Crash),
+        6 => Just(Effect::Pause),
+        3 => slow,
+        9 => select(vec![0.0, 0.4, 0.5, 0.9]).prop_map(|factor| Effect::Capacity { factor }),
+        3 => failure(grid).prop_map(|failure| Effect::Fail(Failure { works: true, ..failure })),
     ]
 }
 
 /// What services and calls suffer.
 fn anywhere_on_the_way(grid: Grid) -> impl Strategy<Value = Effect> {
     prop_oneof![
-        3 => failure(grid).prop_map(Effect::Fail),
-        2 => Just(Effect::BlackHole),
-        1 => dist(grid).prop_map(|add| Effect::Slow { factor: 1.0, add }),
+        5 => failure(grid).prop_map(Effect::Fail),
+        5 => Just(Effect::BlackHole),
+        2 => dist(grid).prop_map(|add| Effect::Slow { factor: 1.0, add }),
     ]
 }
 
@@ -85,9 +89,9 @@ fn windows(grid: Grid) -> impl Strategy<Value = Windows> {
         let until = lasts.map_or(Instant::LIMIT, |lasts| from + lasts);
         Windows::Once(from..until)
     });
-    let repeated = (from(), grid.steps(1..=3), grid.steps(1..=4))
+    let repeated = (from(), grid.steps(1..=2), grid.steps(1..=4))
         .prop_map(|(from, lasts, rest)| Windows::Repeated { first: from..from + lasts, every: lasts + rest });
-    prop_oneof![3 => once.boxed(), 1 => repeated.boxed(), 1 => random_windows(grid).boxed()]
+    prop_oneof![3 => once.boxed(), 2 => repeated.boxed(), 1 => random_windows(grid).boxed()]
 }
 
 /// They touch each other where it is good for no time at all, and are cut off after some.

@@ -23,7 +23,7 @@ use super::sketch::{
     BudgetSketch, CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
 };
 
-/// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 3 budgets and up to 4 faults; at most a few
+/// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 3 budgets and up to 5 faults; at most a few
 /// thousand events.
 pub fn random_plan() -> impl Strategy<Value = Sketch> {
     // Mostly the scale that scenarios have; else that of the clock's own resolution, and hours and days.
@@ -41,8 +41,9 @@ fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
     let time = (horizons, measured(grid), bucket(grid));
     // Often the same for all, so that whole trees of calls end together.
     let cancel = option::weighted(0.5, prop_oneof![2 => Just(Cancel::Running), 1 => cancel()]);
+    let faults = prop_oneof![1 => vec(fault(grid), 0..=1), 2 => vec(fault(grid), 2..=5)];
     let limits = (prop::bool::weighted(0.25), cancel);
-    (parts, vec(fault(grid), 0..=4), limits, time).prop_map(
+    (parts, faults, limits, time).prop_map(
         |((groups, services, policies, budgets), faults, (unlimited, cancel), (horizons, measured, bucket))| {
             let ((horizon, last_horizon), (warmup, windows)) = (horizons, measured);
             Sketch {
@@ -141,7 +142,7 @@ fn chain(grid: Grid) -> impl Strategy<Value = ChainSketch> {
 
 fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
-        (option::weighted(0.3, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
+        (option::weighted(0.5, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
     let slots = (option::weighted(0.4, pool(grid)), any::<bool>());
     (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.7, any::<u8>()), slots)
         .prop_map(|(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {

@@ -42,6 +42,13 @@ pub struct Record {
     pub ended: End,
 }
 
+impl Record {
+    /// Whether nobody waits for an answer, and no service is at work.
+    pub fn nothing_is_in_progress(&self) -> bool {
+        self.calls.iter().all(Call::is_over) && self.works.iter().all(|work| work.ended.is_some())
+    }
+}
+
 /// What a client wants.
 pub struct Request {
     /// Whose it is.

@@ -66,8 +66,8 @@ fn requests_are_conserved(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outc
     Ok(())
 }
 
-/// attempts = succeeded + errors + timeouts + abandoned + in flight, for each call. With a warmup what was in flight when
-/// it was over is added to those that were sent.
+/// attempts = succeeded + errors + timeouts + abandoned + in flight, for each call. With a warmup what was in flight
+/// when it was over is added to those that were sent.
 fn attempts_are_conserved(
     plan: &Plan,
     notes: &[(Instant, Note)],

@@ -3,32 +3,32 @@
 mod callers;
 mod cancelling;
 mod clients;
+mod faults;
+mod outages;
 mod pools;
 mod servers;
 mod services;
 
-use std::ops::Range;
-
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use stormsim::dist::{mix, replica_key};
+use stormsim::dist::replica_key;
 use stormsim::failure::StopReason;
 use stormsim::metrics::End;
-use stormsim::plan::{CallId, Fault, Group, Plan, Target, Timeout};
+use stormsim::plan::{CallId, Group, Plan, Timeout};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
 use crate::reference::record::{Attempt, AttemptEnd, Call, CallResult, Caller, Record, Request, StepCall, Work};
 use crate::reference::{interpreter, random_plan};
 
-/// Of 5,000 plans at least 25 show each case: a run of 20,000 then meets each some 100 times or more, in different
+/// Of 15,000 plans at least 25 show each case: a run of 20,000 then meets each some 30 times or more, in different
 /// company. And no plan is so large that the tests that use them would have to be few.
 #[test]
 fn random_plans_reach_every_case_and_stay_small() {
     let mut runner = TestRunner::deterministic();
     let mut events_max = 0;
     let mut reached: Vec<(&str, u32)> = Vec::new();
-    for seed in 0..5_000 {
+    for seed in 0..15_000 {
         let plan = random_plan().new_tree(&mut runner).expect("no plan is rejected").current().plan();
         let record = interpreter::run(&plan, seed, 0);
         events_max = events_max.max(record.events);
@@ -39,7 +39,7 @@ fn random_plans_reach_every_case_and_stay_small() {
             *plans += u32::from(shown);
         }
     }
-    assert!(reached.iter().all(|&(_, plans)| plans >= 25), "plans of 5,000 that show a case: {reached:#?}");
+    assert!(reached.iter().all(|&(_, plans)| plans >= 25), "plans of 15,000 that show a case: {reached:#?}");
     assert!(events_max <= 5_000, "{events_max} events");
 }
 
@@ -62,7 +62,14 @@ impl Cases<'_> {
             self.steps(),
             self.fallbacks(),
             self.budgets(),
-            self.faults(),
+            self.windows_of_faults(),
+            self.lost_on_the_way(),
+            self.struck_at_the_door(),
+            self.changed_service(),
+            self.crashes(),
+            self.fewer_workers(),
+            self.loads(),
+            self.delays_of_servers(),
             self.balancing(),
             self.doors(),
             self.queues(),
@@ -144,20 +151,6 @@ impl Cases<'_> {
 
     fn is_fallback(&self, call: &Call) -> bool {
         self.plan.calls.iter().any(|other| other.fallback == Some(call.id))
-    }
-
-    fn arrival_at_edge(&self, edge: impl Fn(&Range<Instant>) -> Instant) -> bool {
-        self.work(|it| {
-            let here = Target::Service(it.service);
-            let faults = self.plan.faults.iter().filter(|fault| fault.targets.contains(&here));
-            faults.flat_map(|fault| self.windows(fault)).any(|window| edge(&window) == it.arrived.at)
-        })
-    }
-
-    /// The windows of a fault that begin in this replica.
-    fn windows(&self, fault: &'_ Fault) -> impl Iterator<Item = Range<Instant>> {
-        let end = self.record.end;
-        fault.windows.of_replica(mix(self.replica_key, fault.key)).take_while(move |window| window.start <= end)
     }
 
     fn group(&self, request: &Request) -> &Group {

@@ -1,6 +1,5 @@
 //! What services do, of what the rules treat in a way of its own.
 
-use stormsim::failure::ErrorKind;
 use stormsim::plan::CallId;
 
 use crate::reference::record::{Call, Caller, StepCall, WorkEnd};
@@ -97,17 +96,6 @@ impl Cases<'_> {
                     self.is_fallback(call) && it.sent.is_some_and(|sent| self.is_orphan_at(call, sent))
                 }),
             ),
-        ]
-    }
-
-    pub(super) fn faults(&self) -> Vec<(&'static str, bool)> {
-        vec![
-            (
-                "turned away by a fault",
-                self.work(|it| matches!(it.ended, Some((_, WorkEnd::TurnedAway(ErrorKind::Refused))))),
-            ),
-            ("an arrival as a fault begins", self.arrival_at_edge(|window| window.start)),
-            ("an arrival as a fault ends", self.arrival_at_edge(|window| window.end)),
         ]
     }
 }
