@@ -228,7 +228,9 @@ fn the_last_arrivals_are_those_before_the_horizon() {
             version = 1
             name = "last"
             {horizon}
-            clients.web = {{ until = "9s", arrivals = {{ constant = {{ rate = 2 }} }}, calls.db = {{ retry = "thrice" }} }}
+            clients.web.until = "9s"
+            clients.web.arrivals = {{ constant = {{ rate = 2 }} }}
+            clients.web.calls.db = {{ retry = "thrice" }}
             services.db = {{}}
             retries.thrice = {{ max_attempts = 3 }}
             faults.outage = {{ on = ["db"], until = "{until}", effect = "refuse" }}

@@ -1,4 +1,5 @@
-//! What lies behind the lines of every panel over time: the warm-up, the windows of faults, and where clients recovered.
+//! What lies behind the lines of every panel over time: the warm-up, the windows of faults, and where clients had
+//! recovered from them.
 
 use std::ops::Range;
 
