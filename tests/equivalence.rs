@@ -71,6 +71,7 @@ fn differences(plan: &Plan, expected: &Outcome, actual: &Outcome) -> String {
     found.compare("ended", &expected.ended, &actual.ended);
     found.compare("events", &expected.events, &actual.events);
     found.compare_window(plan, "", &whole(expected), &whole(actual));
+    found.compare("faults", &expected.faults, &actual.faults);
     found.compare("windows.len()", &expected.windows.len(), &actual.windows.len());
     for (expected, actual) in expected.windows.iter().zip(&actual.windows) {
         let place = format!("windows[{}..{}].", expected.from.as_ns(), expected.until.as_ns());

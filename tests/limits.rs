@@ -29,7 +29,8 @@ fn refused(policy: &str, rest: &str) -> String {
 /// What every run must satisfy, wherever it ends.
 fn assert_adds_up(outcome: &Outcome) {
     for service in &outcome.services {
-        assert_eq!(service.arrivals, service.completed + service.refused + service.in_progress);
+        let ended = service.completed + service.refused + service.dropped;
+        assert_eq!(service.arrivals, ended + service.in_progress);
     }
     for series in [&outcome.timeline.scenario, &outcome.timeline.calls[0], &outcome.timeline.services[0]] {
         let attempts: u64 = series.iter().map(|bucket| bucket.attempts).sum();
@@ -76,6 +77,23 @@ fn frames_are_bounded() {
     let requests = outcome.all_requests.requests;
     assert!((4_700..=5_000).contains(&requests), "{requests}");
     assert_adds_up(&outcome);
+}
+
+/// Work of an hour, and waits of an hour, that are cancelled after 10 ms: 59,999 of each in a minute, of which ten are
+/// in progress at once. What has been cancelled takes no room, although its hour is not over.
+#[test]
+fn what_is_cancelled_takes_no_room() {
+    for takes_an_hour in ["service_time = \"1h\"", "calls.db = { retry = \"slow\" }"] {
+        let text = format!(
+            "horizon = \"60s\"\n[clients.c]\narrivals = {{ constant = {{ rate = 1000 }} }}\n\
+             calls.api = {{ timeout = \"10ms\" }}\n[services.api]\ncancel = \"running\"\n{takes_an_hour}\n[services.db]\n\
+             [retries.slow]\nmax_retries = 1\nbackoff = {{ fixed = \"1h\" }}\n\
+             [faults.down]\non = [\"db\"]\neffect = \"refuse\"\n"
+        );
+        let outcome = simulate_within(&plan(&text), 1, 0, Bounds { frames: 1_000, ..Bounds::default() });
+        let api = &outcome.services[0];
+        assert_eq!((outcome.ended, api.cancelled, api.in_progress), (End::Horizon, 59_989, 10));
+    }
 }
 
 /// A request that is open for a day, in buckets of a microsecond, would need 86 billion of them.

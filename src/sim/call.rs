@@ -275,6 +275,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
 
     /// The attempt under way has taken too long.
     pub(super) fn give_up(&mut self, index: u32, error: ErrorKind) {
+        if FULL {
+            self.timed_out = self.now;
+        }
         if FULL && self.leave_pool_queue(index) {
             return self.turn_away(index, error);
         }

@@ -3,22 +3,18 @@
 use crate::dist::attempt_key;
 use crate::plan::Cancel;
 use crate::sim::agenda::{Event, Sequence};
-use crate::sim::frames::{CallFrame, GONE, Maker, NONE, Parent, Phase, WorkFrame};
+use crate::sim::frames::{CallFrame, Maker, NONE, Parent, Phase, WorkFrame};
 use crate::sim::list::{Links, List};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
 
-/// Which calls each piece of work has in progress, where they may be abandoned; and what was abandoned but has an event
-/// to come.
+/// Which calls each piece of work has in progress, where they may be abandoned.
 #[derive(Debug, Default)]
 pub(super) struct Kin {
     /// By work frame.
     calls: Vec<List>,
     /// By call frame.
     siblings: Links,
-    /// Call frames and work frames that only wait for an event to pass which is none any more.
-    pub(super) ghost_calls: usize,
-    pub(super) ghost_works: usize,
 }
 
 impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
@@ -59,21 +55,14 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             self.free_worker(service, server);
         }
         self.leave_server(work);
-        match phase {
-            Phase::Queued => {
-                self.leave_queue(work);
-                self.works.remove(work);
-            }
-            Phase::Calling => {
-                self.works[work].phase = Phase::Cancelled;
-                self.abandon_calls(work);
-            }
-            // Its event is still to come.
-            _ => {
-                self.works[work].phase = Phase::Cancelled;
-                self.kin.ghost_works += 1;
-            }
+        if phase == Phase::Queued {
+            self.leave_queue(work);
+        } else {
+            self.disarm_served(work);
         }
+        self.works[work].phase = Phase::Cancelled;
+        self.abandon_calls(work);
+        self.release_work(work);
     }
 
     /// All calls that work has in progress are abandoned, the oldest first.
@@ -108,14 +97,10 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if work != NONE {
             self.recorder.abandoned(call, self.now);
             self.give_up_attempt(index);
-            self.calls.remove(index);
-        } else if self.leave_pool_queue(index) {
-            self.calls.remove(index);
         } else {
-            // The end of its wait is still to come.
-            self.calls[index].work = GONE;
-            self.kin.ghost_calls += 1;
+            self.leave_pool_queue(index);
         }
+        self.calls.remove(index);
         match parent.maker() {
             Maker::Client(_) => debug_assert!(false, "nobody abandons the calls of clients"),
             Maker::Work(work) => {
@@ -159,23 +144,15 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.servers.abandon[self.works[work].service.index()].then_some(work)
     }
 
-    /// Whether an event is none any more, because what it is about was cancelled or abandoned. If so, that is over.
-    pub(super) fn is_ghost(&mut self, event: Event) -> bool {
+    /// Whether an event is none any more: what it is about was cancelled or abandoned, and its frame may have become
+    /// another's; or a pause has put it off.
+    pub(super) fn is_ghost(&mut self, event: Event, sequence: Sequence) -> bool {
         const SERVED: u8 = Kind::Served as u8;
         const WAKE: u8 = Kind::Wake as u8;
         let index = event.index();
         match event.kind() {
-            SERVED if self.servers.pauses && self.is_put_off(index) => true,
-            SERVED if self.works[index].phase == Phase::Cancelled => {
-                self.works.remove(index);
-                self.kin.ghost_works -= 1;
-                true
-            }
-            WAKE if self.calls[index].work == GONE => {
-                self.calls.remove(index);
-                self.kin.ghost_calls -= 1;
-                true
-            }
+            SERVED => self.servers.served[index as usize] != sequence || self.servers.pauses && self.is_put_off(index),
+            WAKE => self.calls[index].armed != sequence,
             _ => false,
         }
     }

@@ -8,9 +8,6 @@ use crate::time::{Instant, Span};
 /// "No frame": the caller has given up, no attempt is under way, or the service has no servers to tell apart.
 pub const NONE: u32 = u32::MAX;
 
-/// In place of the work of a call: it has been abandoned, and the frame only waits for the end of its wait to pass.
-pub const GONE: u32 = u32::MAX - 1;
-
 /// Who made a call, in 32 bits: a client, by its number; work of a service, by its frame; or a fan of calls that work
 /// has spread, by its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +71,7 @@ pub struct CallFrame {
     pub call: CallId,
     /// Attempts made so far.
     pub attempt: u32,
-    /// The work of the attempt that is under way, or [`NONE`], or [`GONE`].
+    /// The work of the attempt that is under way, or [`NONE`].
     pub work: u32,
 }
 
@@ -130,7 +127,7 @@ pub enum Phase {
 /// An attempt on its way to a service, at it, or on its way back.
 ///
 /// The frame is kept until its answer has reached the caller and the last call made by it has ended, whichever is
-/// later; a cancelled one until the event that was scheduled for it has passed.
+/// later.
 #[derive(Debug)]
 pub struct WorkFrame {
     /// Its key.

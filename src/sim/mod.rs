@@ -6,8 +6,10 @@
 //! transitions; then everything in the order in which it was scheduled; then timeouts, in the order in which they
 //! were armed. A delay of zero is scheduled like any other: at this instant, after what is already scheduled there.
 //! Only a phase that the plan does not have (a constant service time of zero, an error returned without delay) is no
-//! event at all: what follows it is done at once. Workers and slots that become free go on to whoever is next when the
-//! event has been dealt with otherwise, in the order in which they became free.
+//! event at all: what follows it is done at once. Workers and slots that become free while others wait for them go on to
+//! whoever is next when the event has been dealt with otherwise, in the order in which they became free. But once a
+//! timeout has happened at an instant, they do so only when nothing else is left to happen there: of many whose
+//! patience ends at one instant, none is given what another has just given up.
 //!
 //! ## Arrivals
 //!
@@ -54,9 +56,9 @@
 //!   asked, see below. If none strikes, the server's limiter is asked: if it does not let the attempt in, that is
 //!   *answered* with `rate_limited`, and with the limiter's `retry_after`. If as many others have got as far as the
 //!   next sentence, and are in progress at the service, as `max_in_flight`, it is *answered* with `overloaded`. (What a
-//!   fault answers after a delay takes no place.) Then, if a worker of the server is free, its *turn comes*; if not, it
-//!   waits in the server's queue, or, if that holds as many as its limit, is *answered* with `overloaded`. A worker
-//!   that is free takes the next from the queue: its *turn comes*.
+//!   fault answers after a delay takes no place.) Then, if a worker of the server is free and nobody waits for it, its
+//!   *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is *answered* with
+//!   `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
 //! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker
 //!   of the server, this one included; then each `slow` that is active there, in file order, multiplies it and adds to
 //!   it (if it adds anything but a constant zero, a service time of zero is an event, too). If the queue's drop rule
@@ -160,8 +162,8 @@
 //!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
 //!
 //! The run ends before the first event at or after the horizon; without a horizon, when nothing but fault transitions
-//! is left and nothing is in progress that could go on with them. Then its end is the instant of the last other event,
-//! or that of the last fault transition that ended or began work, if that is later.
+//! at later instants is left and nothing is in progress that could go on with them. Then its end is the instant of the
+//! last other event, or that of the last fault transition that ended or began work, if that is later.
 //!
 //! # Keys
 //!

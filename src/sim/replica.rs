@@ -135,9 +135,11 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) extras: Vec<CallExtra>,
     pub(super) kin: Kin,
     /// Whether an event may be none any more when its time has come.
-    has_ghosts: bool,
-    /// Workers and slots that have become free in this event, while others waited for them.
+    pub(super) has_ghosts: bool,
+    /// Workers and slots that have become free, in this event or at this instant, while others waited for them.
     pub(super) freed: Vec<Freed>,
+    /// When a timer has run out last.
+    pub(super) timed_out: Instant,
     /// So many frames of one kind that what one event may add still fits.
     room: usize,
     pub(super) recorder: Recorder<'p>,
@@ -197,6 +199,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             extras: Vec::new(),
             kin: Kin::default(),
             freed: Vec::new(),
+            timed_out: Instant::LIMIT,
             room: usize::MAX,
             recorder: Recorder::new(plan),
             key,
@@ -221,25 +224,23 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         let seldom = most.saturating_mul(BOUNDS_INTERVAL as usize) <= bounds.frames / 4;
         let mask = if seldom { BOUNDS_INTERVAL - 1 } else { 0 };
         self.room = bounds.frames.saturating_sub(most.saturating_mul(mask as usize + 1));
-        while let Some((event, _)) = self.agenda.pop(|event, sequence| {
-            let index = event.index();
-            if event.kind() == Kind::Timer as u8 {
-                self.calls[index].armed == sequence
-            } else {
-                self.end_timers[index as usize] == sequence
-            }
-        }) {
+        while let Some((event, sequence)) =
+            self.agenda.pop(|event, sequence| is_armed(&self.calls, &self.end_timers, event, sequence))
+        {
             let now = self.agenda.now();
             if now != self.now {
                 self.now = now;
                 events_before_now = events;
             }
-            if FULL && self.has_ghosts && self.is_ghost(event) {
-                continue;
-            }
-            events += 1;
-            if Kind::is_fault_transition(event) {
-                if self.plan.horizon.is_none() && self.is_drained() {
+            let is_event = !(FULL && self.has_ghosts && self.is_ghost(event, sequence));
+            events += u64::from(is_event);
+            if !is_event {
+                // But what waits for this instant to be over may have waited for it.
+                if self.freed.is_empty() {
+                    continue;
+                }
+            } else if Kind::is_fault_transition(event) {
+                if self.plan.horizon.is_none() && now > last.max(self.crashed) && self.is_drained() {
                     // It comes after the end and is no event of the run.
                     events -= 1;
                     break;
@@ -336,8 +337,17 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
 
     /// Whether no request will come and nothing is in progress.
     fn is_drained(&self) -> bool {
-        self.calls.in_use() == self.kin.ghost_calls
-            && self.works.in_use() == self.kin.ghost_works
-            && self.arrivals_pending == 0
+        self.calls.in_use() == 0 && self.works.in_use() == 0 && self.arrivals_pending == 0
+    }
+}
+
+/// Whether a timer, of an attempt or of the end of a call, is still the one that its call goes by.
+#[inline]
+pub(super) fn is_armed(calls: &Slab<CallFrame>, end_timers: &[Sequence], timer: Event, sequence: Sequence) -> bool {
+    let index = timer.index();
+    if timer.kind() == Kind::Timer as u8 {
+        calls[index].armed == sequence
+    } else {
+        end_timers[index as usize] == sequence
     }
 }

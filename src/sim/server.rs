@@ -6,9 +6,10 @@ use crate::dist::Purpose;
 use crate::failure::ErrorKind;
 use crate::plan::{Cancel, DropRule, Effect, Fault, Order, Plan, ServiceId, Target};
 use crate::policy::{CodelState, LimiterState};
+use crate::sim::agenda::Sequence;
 use crate::sim::frames::{NONE, Phase, Visit, WorkFrame};
 use crate::sim::list::{Links, List};
-use crate::sim::replica::Replica;
+use crate::sim::replica::{Replica, is_armed};
 use crate::sim::tap::{Note, Tap};
 use crate::time::{Instant, Span};
 
@@ -52,6 +53,8 @@ pub(super) struct Servers {
     pub(super) list: Vec<Server>,
     /// By work frame; grows with those that are sent to a service that has servers here.
     pub(super) visits: Vec<Visit>,
+    /// By work frame: the event **Served** that is still to come; any other is stale. Empty where none becomes stale.
+    pub(super) served: Vec<Sequence>,
     queues: Links,
     /// The attempts in progress at the same server.
     present: Links,
@@ -99,6 +102,7 @@ impl Servers {
             stations,
             list,
             visits: Vec::new(),
+            served: Vec::new(),
             queues: Links::default(),
             present: Links::default(),
             crashes: plan.faults.iter().any(|fault| fault.effect == Effect::Crash),
@@ -136,6 +140,10 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// Lets those that waited go on to what has become free. False if that was too many for the bounds.
     #[inline(never)]
     pub(super) fn pass_on_what_is_free(&mut self) -> bool {
+        let (calls, end_timers) = (&self.calls, &self.end_timers);
+        if self.timed_out == self.now && self.agenda.is_anything_due(|it, at| is_armed(calls, end_timers, it, at)) {
+            return true;
+        }
         let mut next = 0;
         // What follows may free more.
         while let Some(&freed) = self.freed.get(next) {
@@ -162,13 +170,14 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             return self.refuse(work, ErrorKind::RateLimited);
         }
         let station = &mut self.servers.stations[service.index()];
-        let has_room = at.busy < at.workers || at.queue.len() < capacity.queue.limit;
+        let is_free = at.busy < at.workers && at.queue.is_empty();
+        let has_room = is_free || at.queue.len() < capacity.queue.limit;
         if station.let_in >= capacity.max_in_flight || !has_room {
             return self.refuse(work, ErrorKind::Overloaded);
         }
         station.let_in += 1;
         self.works[work].phase = Phase::Queued;
-        if at.busy < at.workers {
+        if is_free {
             self.recorder.entered(service, self.now);
             self.take_turn(work);
             return;

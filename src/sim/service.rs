@@ -3,11 +3,12 @@
 use crate::dist::Purpose;
 use crate::failure::ErrorKind;
 use crate::plan::Cancel;
+use crate::sim::agenda::Sequence;
 use crate::sim::fault::Strike;
 use crate::sim::frames::{Maker, NONE, Phase, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
-use crate::time::Span;
+use crate::time::{Instant, Span};
 
 impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// An attempt arrives.
@@ -36,7 +37,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                     self.say_retry_after(work, retry_after);
                 }
                 match delay {
-                    Some(delay) => _ = self.agenda.schedule(delay, Kind::Served.of(work)),
+                    Some(delay) => self.serve_until(work, self.now + delay),
                     None => self.complete(work, Some(error)),
                 }
             }
@@ -104,8 +105,28 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let key = frame.key;
         self.tap.note(self.now, Note::Began { key });
         match takes {
-            Some(takes) => _ = self.agenda.schedule(takes, Kind::Served.of(work)),
+            Some(takes) => self.serve_until(work, self.now + takes),
             None => self.make_calls(work),
+        }
+    }
+
+    /// The service time of an attempt will be over at `at`, or the delay of an error.
+    #[inline]
+    pub(super) fn serve_until(&mut self, work: u32, at: Instant) {
+        let sequence = self.agenda.schedule_at(at, Kind::Served.of(work));
+        if FULL && self.has_ghosts {
+            let served = &mut self.servers.served;
+            if served.len() < self.works.places() {
+                served.resize(self.works.places(), Sequence::NONE);
+            }
+            served[work as usize] = sequence;
+        }
+    }
+
+    /// That event is none any more, if there is one to come.
+    pub(super) fn disarm_served(&mut self, work: u32) {
+        if let Some(served) = self.servers.served.get_mut(work as usize) {
+            *served = Sequence::NONE;
         }
     }
 

@@ -4,7 +4,7 @@ use crate::dist::{Purpose, mix};
 use crate::failure::ErrorKind;
 use crate::plan::{Effect, Fault, ServiceId, workers_left};
 use crate::sim::frames::{NONE, Phase, WorkFrame};
-use crate::sim::replica::{Kind, Replica};
+use crate::sim::replica::Replica;
 use crate::sim::server::Freed;
 use crate::sim::tap::Tap;
 use crate::time::{Instant, Span};
@@ -57,7 +57,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
 
     /// The server that an attempt is at has crashed.
     fn reset(&mut self, work: u32) {
-        let WorkFrame { service, server, phase, arrived, caller, .. } = self.works[work];
+        let WorkFrame { service, server, phase, arrived, .. } = self.works[work];
         self.recorder.completed(service, arrived, false, self.now);
         match phase {
             Phase::Queued => self.leave_queue(work),
@@ -68,18 +68,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             self.free_worker(service, server);
         }
         self.leave_server(work);
-        let work = if matches!(phase, Phase::Serving | Phase::Failing) {
-            // Its event is still to come, and finds the old frame. The answer has a new one.
-            let answered = self.works.insert(WorkFrame { ..self.works[work] });
-            self.works[work].phase = Phase::Cancelled;
-            self.kin.ghost_works += 1;
-            if caller != NONE {
-                self.calls[caller].work = answered;
-            }
-            answered
-        } else {
-            work
-        };
+        self.disarm_served(work);
         self.say_retry_after(work, None);
         self.send_answer(work, Some(ErrorKind::Reset));
         self.abandon_calls(work);
@@ -122,7 +111,8 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             return false;
         }
         visit.resumed = pause.end;
-        self.agenda.schedule_at(pause.end + visit.takes, Kind::Served.of(work));
+        let served_at = pause.end + visit.takes;
+        self.serve_until(work, served_at);
         true
     }
 }

@@ -61,6 +61,13 @@ impl Oracle {
         None
     }
 
+    /// Whether anything else happens at the present instant; `alive` is asked about timeouts.
+    pub fn is_anything_due(&self, alive: impl Fn(Event, u64) -> bool) -> bool {
+        self.heap.iter().any(|&Reverse((at, class, sequence, kind, index))| {
+            at == self.now.as_ns() && (class != TIMEOUT || alive(Event::new(kind, index), sequence))
+        })
+    }
+
     fn add(&mut self, at: Instant, class: u8, event: Event) -> u64 {
         let sequence = self.made;
         self.made += 1;

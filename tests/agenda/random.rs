@@ -48,6 +48,8 @@ enum Act {
         times: u32,
     },
     Pop(u32),
+    /// Asks whether anything is left at this instant.
+    Look,
 }
 
 fn when() -> impl Strategy<Value = When> {
@@ -73,6 +75,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (0..8_u32, 1..9_u32).prop_map(|(timeout, times)| Act::ArmAll { timeout, times }),
         4 => (1..4_u32).prop_map(Act::Pop),
         2 => (1..800_u32).prop_map(Act::Pop),
+        3 => Just(Act::Look),
     ]
 }
 
@@ -178,7 +181,16 @@ impl Both {
                     self.pop();
                 }
             }
+            Act::Look => self.look(),
         }
+    }
+
+    fn look(&mut self) {
+        let armed = &self.armed;
+        let is_due = self.agenda.is_anything_due(|event, sequence| armed[event.index() as usize] == sequence);
+        let expected =
+            self.oracle.is_anything_due(|event, sequence| armed[event.index() as usize].number() == sequence);
+        assert_eq!(is_due, expected);
     }
 
     /// Pops both; whether there was something.

@@ -19,9 +19,8 @@ pub fn aftermaths(plan: &Plan, seed: u64, replica: u32, record: &Record) -> Vec<
     let life = |request: &Request| (request.began, request.ended.as_ref().map(|end| (end.at, end.result.is_ok())));
     let tally = |fault: &Fault| {
         let exposed = record.requests.iter().filter(|request| is_exposed(plan, request.group, fault));
-        // A run that drains has no event after that of its last request, and none without a request.
-        let drains = |at| at <= record.end && !record.requests.is_empty();
-        let begins = |at: Instant| if record.ended == End::Drained { drains(at) } else { at < record.end };
+        // A run that drains has no event after its last instant.
+        let begins = |at| if record.ended == End::Drained { at <= record.end } else { at < record.end };
         let windows = fault.windows.of_replica(mix(replica_key(seed, replica), fault.key));
         let windows: Vec<_> = windows.take_while(|window| begins(window.start)).collect();
         aftermath(plan.recovery, &windows, &exposed.map(life).collect::<Vec<_>>(), record.end, record.ended)

@@ -112,6 +112,11 @@ impl Agenda {
         self.events.first_key_value().map(|(slot, _)| slot.at)
     }
 
+    /// Whether anything happens at this instant still.
+    pub fn is_anything_due(&self, now: Instant) -> bool {
+        self.next_at() == Some(now)
+    }
+
     /// Whether nothing but fault transitions is left.
     pub fn only_fault_transitions(&self) -> bool {
         self.events.keys().all(|slot| slot.class == Class::FaultTransition)

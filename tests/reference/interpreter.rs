@@ -23,6 +23,9 @@ pub fn run(plan: &Plan, seed: u64, replica: u32) -> Record {
     while let Some((at, event)) = interpreter.next() {
         interpreter.now = at;
         interpreter.record.events += 1;
+        if matches!(event, Event::Timer { .. } | Event::EndTimer { .. }) {
+            interpreter.timed_out = Some(at);
+        }
         interpreter.happen(event);
         interpreter.give_on_what_is_free();
     }
@@ -51,8 +54,10 @@ pub(super) struct Interpreter<'plan> {
     pub(super) windows: Vec<WindowsOfReplica<'plan>>,
     /// By fault, the end of the window in which it is active, if it is.
     pub(super) active_until: Vec<Option<Instant>>,
-    /// What has become free in this event and has not gone on to the next, in this order.
+    /// What has become free while others waited for it, and has not gone on to them, in this order.
     pub(super) freed: VecDeque<Freed>,
+    /// When the last timeout has happened.
+    timed_out: Option<Instant>,
     pub(super) record: Record,
 }
 
@@ -80,6 +85,7 @@ impl<'plan> Interpreter<'plan> {
             windows: plan.faults.iter().map(|it| it.windows.of_replica(mix(replica_key, it.key))).collect(),
             active_until: vec![None; plan.faults.len()],
             freed: VecDeque::new(),
+            timed_out: None,
             record: Record {
                 notes: Vec::new(),
                 requests: Vec::new(),
@@ -105,7 +111,10 @@ impl<'plan> Interpreter<'plan> {
     fn next(&mut self) -> Option<(Instant, Event)> {
         let over = match self.plan.horizon {
             Some(horizon) => self.agenda.next_at().is_some_and(|at| at >= horizon),
-            None => self.agenda.only_fault_transitions() && self.record.nothing_is_in_progress(),
+            None => {
+                let is_later = self.agenda.next_at() > Some(self.now);
+                is_later && self.agenda.only_fault_transitions() && self.record.nothing_is_in_progress()
+            }
         };
         if over { None } else { self.agenda.pop() }
     }
@@ -126,9 +135,12 @@ impl<'plan> Interpreter<'plan> {
         }
     }
 
-    /// Workers and slots go on to whoever is next once the event has been dealt with otherwise. Whoever gets one may
-    /// be done with it at once.
+    /// Workers and slots go on to whoever is next once the event has been dealt with otherwise; but after a timeout
+    /// only at the end of the instant. Whoever gets one may be done with it at once.
     fn give_on_what_is_free(&mut self) {
+        if self.timed_out == Some(self.now) && self.agenda.is_anything_due(self.now) {
+            return;
+        }
         while let Some(freed) = self.freed.pop_front() {
             match freed {
                 Freed::Worker(service, server) => self.give_worker_on(service, server),

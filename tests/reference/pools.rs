@@ -54,7 +54,10 @@ impl Interpreter<'_> {
         let Attempt { call, id, has_slot, .. } = self.record.attempts[attempt];
         if has_slot {
             self.record.attempts[attempt].has_slot = false;
-            self.freed.push_back(Freed::Slot(id, self.instance(call)));
+            let instance = self.instance(call);
+            if self.longest_waiting(id, instance).is_some() {
+                self.freed.push_back(Freed::Slot(id, instance));
+            }
         }
     }
 

@@ -71,7 +71,9 @@ impl Interpreter<'_> {
             self.answer_with(work, WorkEnd::TurnedAway(ErrorKind::RateLimited), capacity.retry_after);
         } else if others >= capacity.max_in_flight as usize {
             self.answer_with(work, WorkEnd::TurnedAway(ErrorKind::Overloaded), None);
-        } else if self.workers_taken(service, server) < self.workers(service, server) {
+        } else if self.workers_taken(service, server) < self.workers(service, server)
+            && self.server_of(work).queue.is_empty()
+        {
             self.turn_comes(work);
         } else if self.server_of(work).queue.len() < capacity.queue.limit as usize {
             self.join_queue(work);

@@ -138,7 +138,10 @@ impl Interpreter<'_> {
         if this.has_worker() {
             this.freed = Some(now);
             let server = this.server.expect("it has a worker of a server");
-            self.freed.push_back(Freed::Worker(this.service, server));
+            let freed = Freed::Worker(this.service, server);
+            if !self.server_of(work).queue.is_empty() {
+                self.freed.push_back(freed);
+            }
         }
     }
 

@@ -197,6 +197,29 @@ impl Agenda {
         }
     }
 
+    /// Whether anything else happens at the present instant. Timers for which `alive` is false do not.
+    pub fn is_anything_due(&mut self, alive: impl Fn(Event, Sequence) -> bool) -> bool {
+        loop {
+            if !self.lane.is_empty() {
+                return true;
+            }
+            let in_rings = self.rings.first();
+            let in_wheel = self.wheel.first(self.now.as_ns());
+            let first = in_rings.min(in_wheel);
+            if first.at_ns() > self.now.as_ns() {
+                return false;
+            }
+            if !first.is_timeout() || alive(first.event(), first.sequence()) {
+                return true;
+            }
+            if first == in_wheel {
+                self.wheel.remove_first();
+            } else {
+                self.rings.remove_first();
+            }
+        }
+    }
+
     /// Numbers a new entry; there is none at or after the end.
     #[inline]
     fn enter(&mut self, at: Instant, class: Class, event: Event) -> (Sequence, Option<Entry>) {

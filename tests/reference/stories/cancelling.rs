@@ -55,6 +55,27 @@ fn a_cancelled_worker_is_free() {
     assert_eq!((outcome.events, outcome.services[0].queue_wait_ns), (7, ns(4)));
 }
 
+/// Three requests at once give up after 4 ms: the worker that the first had is not taken up by the second, which gives
+/// up at the same instant, but by `d`, who came later. (What `a` tries again, at once or soon, waits behind `d` and
+/// gives up before that is done.)
+#[test]
+fn nobody_begins_who_gives_up_at_that_instant() {
+    for wait_ms in [0, 1] {
+        let mut plan = HandMade::new();
+        let db = plan.service("db", 10, &[]);
+        plan.limit(db, Capacity { workers: 1, ..cancelling(Cancel::Running) });
+        plan.client("a", 0, Link::to(db).timeout_ms(4).attempts(2, wait_ms));
+        plan.client("b", 0, Link::to(db).timeout_ms(4));
+        plan.client("c", 0, Link::to(db).timeout_ms(4));
+        plan.client("d", 1, Link::to(db));
+        let (story, outcome) = tell(&plan.0);
+        let began = story.iter().filter(|line| line.ends_with(" begins"));
+        assert_eq!(began.collect::<Vec<_>>(), ["0 ms: a->db #1 begins", "4 ms: d->db #1 begins"], "{wait_ms}");
+        // The second attempt of `a` gives up in the queue.
+        assert_eq!((outcome.services[0].cancelled, outcome.services[0].completed), (4, 1));
+    }
+}
+
 /// Given up at 2 ms on a way of 3 ms: a service that hears of it does not look at what arrives then.
 #[test]
 fn what_was_given_up_on_its_way_is_not_begun() {

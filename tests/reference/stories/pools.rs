@@ -125,33 +125,60 @@ fn a_call_may_end_while_it_waits() {
     );
 }
 
-/// Three at once, 4 ms each. When the first gives up, the slot goes to the second, which is sent although its time is
-/// over too; the third is turned away before the second gives up: with `timeout`, unless the wait is not to be longer.
+/// Three at once, 4 ms each. The slot of the first does not go to the second at the instant at which that gives up too:
+/// two are turned away, with `timeout`, unless the wait is not to be longer.
 #[test]
-fn an_attempt_may_time_out_while_it_waits() {
+fn nobody_gets_a_slot_who_gives_up_at_that_instant() {
     for (max_wait_ms, error) in [(5, "timeout, exhausted"), (4, "pool_timeout, not_retryable")] {
         let mut plan = HandMade::new();
         let db = plan.service("db", 10, &[]);
         let arrivals = Arrivals::Trace(vec![at(0); 3]);
         let link = Link::to(db).pool(1, max_wait_ms).timeout_ms(4);
         plan.group("web", 1, Instant::ZERO..Instant::LIMIT, arrivals, &[(u64::MAX, link)]);
-        let (story, _) = tell(&plan.0);
+        let (story, outcome) = tell(&plan.0);
         let from = story.iter().position(|line| line.starts_with("4 ms")).expect("it gives up");
         let kind = error.split(',').next().expect("an error and a reason");
+        let turned_away = format!("4 ms: web->db is turned away: {kind}");
+        let fails = format!("4 ms: web->db fails with web->db: {error}");
         assert_eq!(
-            story[from..from + 8],
+            story[from..from + 6],
             [
                 "4 ms: web->db #1 is given up: timeout",
                 "4 ms: web->db fails with web->db #1: timeout, exhausted",
-                "4 ms: web->db #1 is sent",
-                "4 ms: web->db #1 arrives at db",
-                &format!("4 ms: web->db is turned away: {kind}"),
-                &format!("4 ms: web->db fails with web->db: {error}"),
-                "4 ms: web->db #1 is given up: timeout",
-                "4 ms: web->db fails with web->db #1: timeout, exhausted",
+                &turned_away,
+                &fails,
+                &turned_away,
+                &fails,
             ]
         );
+        assert_eq!((outcome.all_calls.attempts, outcome.all_calls.pool_rejected), (1, 2));
     }
+}
+
+/// What gives the slot up at 4 ms tries again at once: it waits for the slot behind the request that came at 3 ms,
+/// which gets it when all who give up at 4 ms have done so.
+#[test]
+fn who_tries_again_at_once_does_not_push_in() {
+    let mut plan = HandMade::new();
+    let db = plan.service("db", 10, &[]);
+    let arrivals = Arrivals::Trace([0, 0, 3].map(at).to_vec());
+    let link = Link::to(db).pool(1, LONG).timeout_ms(4).attempts(2, 0);
+    plan.group("web", 1, Instant::ZERO..Instant::LIMIT, arrivals, &[(u64::MAX, link)]);
+    let (story, _) = tell(&plan.0);
+    let from = story.iter().position(|line| line.starts_with("4 ms")).expect("it gives up");
+    assert_eq!(
+        story[from..from + 8],
+        [
+            "4 ms: web->db #1 is given up: timeout",
+            "4 ms: web->db #1 failed, wait 0 ms",
+            "4 ms: web->db is turned away: timeout",
+            "4 ms: web->db failed, wait 0 ms",
+            "4 ms: web->db #1 is sent",
+            "4 ms: web->db #1 arrives at db",
+            "7 ms: web->db #1 is given up: timeout",
+            "7 ms: web->db #1 failed, wait 0 ms",
+        ]
+    );
 }
 
 /// Each client has a slot of its own: two clients do not wait for each other.
