@@ -3,7 +3,7 @@
 use crate::dist::attempt_key;
 use crate::plan::Cancel;
 use crate::sim::agenda::{Event, Sequence};
-use crate::sim::frames::{CallFrame, Maker, NONE, Parent, Phase, WorkFrame};
+use crate::sim::frames::{CallFrame, Fan, Maker, NONE, Parent, Phase, WorkFrame};
 use crate::sim::list::{Links, List};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
@@ -74,8 +74,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
 
     /// The copies of a fan that have not ended are abandoned, if their service does that.
     pub(super) fn abandon_copies(&mut self, fan: u32) {
-        let work = self.fans[fan].work;
-        if !self.abandons(work) {
+        let Fan { work, live, .. } = self.fans[fan];
+        // The one that has settled the fan still counts.
+        if live == 1 || !self.abandons(work) {
             return;
         }
         let mut next = self.kin.calls.get(work as usize).and_then(List::first);

@@ -274,7 +274,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     /// An attempt is no longer in progress at its server.
-    #[inline]
+    // Every attempt comes by here, and by the other functions that are always inlined; a second caller, for what is
+    // rare, must not make them calls.
+    #[inline(always)]
     pub(super) fn leave_server(&mut self, work: u32) {
         let WorkFrame { service, server, phase, .. } = self.works[work];
         let at = &mut self.servers.list[server as usize];

@@ -28,31 +28,35 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         let key = self.works[work].key;
         match self.strike(service, number, key) {
-            Strike::Refused => self.refuse(work, ErrorKind::Refused),
-            Strike::Fails { error, delay, retry_after } => {
-                self.recorder.entered(service, self.now);
-                let frame = &mut self.works[work];
-                (frame.error, frame.phase) = (Some(error), Phase::Failing);
-                if FULL {
-                    self.say_retry_after(work, retry_after);
-                }
-                match delay {
-                    Some(delay) => self.serve_until(work, self.now + delay),
-                    None => self.complete(work, Some(error)),
-                }
-            }
+            Strike::Refused => return self.refuse(work, ErrorKind::Refused),
+            Strike::Fails { error, delay, retry_after } => return self.fail(work, error, delay, retry_after),
+            // It goes on as if nothing had struck.
             Strike::FailsAfterWork { error, retry_after } => {
                 self.works[work].error = Some(error);
                 self.say_retry_after(work, retry_after);
-                self.admit(work);
             }
-            Strike::None if has_servers => self.admit(work),
-            Strike::None => {
-                self.recorder.entered(service, self.now);
-                let service_time = &self.plan.services[service.index()].service_time;
-                let takes = (!service_time.is_zero()).then(|| service_time.sample(key, Purpose::Service));
-                self.begin_service(work, takes);
-            }
+            Strike::None => {}
+        }
+        if has_servers {
+            return self.admit(work);
+        }
+        self.recorder.entered(service, self.now);
+        let service_time = &self.plan.services[service.index()].service_time;
+        let takes = (!service_time.is_zero()).then(|| service_time.sample(key, Purpose::Service));
+        self.begin_service(work, takes);
+    }
+
+    /// A fault answers an attempt with an error, after the delay if there is one.
+    fn fail(&mut self, work: u32, error: ErrorKind, delay: Option<Span>, retry_after: Option<Span>) {
+        let frame = &mut self.works[work];
+        (frame.error, frame.phase) = (Some(error), Phase::Failing);
+        self.recorder.entered(frame.service, self.now);
+        if FULL {
+            self.say_retry_after(work, retry_after);
+        }
+        match delay {
+            Some(delay) => self.serve_until(work, self.now + delay),
+            None => self.complete(work, Some(error)),
         }
     }
 
@@ -98,7 +102,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     /// The service begins to work on an attempt, for as long as this; none if it takes no time.
-    #[inline]
+    #[inline(always)]
     pub(super) fn begin_service(&mut self, work: u32, takes: Option<Span>) {
         let frame = &mut self.works[work];
         frame.phase = Phase::Serving;
@@ -156,6 +160,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     /// Whether a client still waits for what an attempt leads to.
+    #[inline(always)]
     pub(super) fn is_awaited(&self, mut work: u32) -> bool {
         loop {
             let caller = self.works[work].caller;
@@ -193,7 +198,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_answer(&mut self, work: u32, error: Option<ErrorKind>) {
         let frame = &mut self.works[work];
         (frame.error, frame.phase) = (error, Phase::Answered);
