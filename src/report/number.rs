@@ -44,6 +44,17 @@ pub(crate) fn plain(value: f64, style: Style, digits: i32) -> String {
     format!("{}{unit}", rounded(value, decimals))
 }
 
+/// A number of things, with grouped thousands.
+pub(crate) fn whole(count: usize) -> String {
+    grouped(count as f64, 0)
+}
+
+/// An instant of the run, in seconds as scenario files have it, however many these are.
+pub(crate) fn instant(seconds: f64) -> String {
+    // Virtual time ends after 52 days, and has nanoseconds.
+    format!("{} s", rounded(seconds, 9))
+}
+
 /// A value in its own unit with six significant digits, for comparison with a condition.
 pub(crate) fn six_digits(value: f64) -> String {
     rounded(value, significant(value, 6))
@@ -152,6 +163,13 @@ mod tests {
             [0.0, 4e-9, 25e-6, 0.15, 13.986_43, 119.0, 150.0, 9_000.0, 200_000.0].map(|s| alone(s, Style::Seconds));
         assert_eq!(shown, ["0 s", "4 ns", "25 µs", "150 ms", "13.99 s", "119 s", "2.5 min", "2.5 h", "2.315 d"]);
         assert_eq!(alone(1_250.0, Style::Milliseconds), alone(1.25, Style::Seconds));
+    }
+
+    /// As they stand in the scenario file: in a minute that is not whole nobody finds 500 s.
+    #[test]
+    fn instants_stay_in_seconds() {
+        let shown = [0.0, 0.5, 60.1, 500.0, 86_400.0, 0.000_000_001].map(instant);
+        assert_eq!(shown, ["0 s", "0.5 s", "60.1 s", "500 s", "86,400 s", "0.000000001 s"]);
     }
 
     /// "100 %" says that nothing failed; one failure in a million must not read like that.

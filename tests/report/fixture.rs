@@ -13,8 +13,8 @@ pub use served::served;
 pub use unfinished::unfinished;
 
 use stormsim::experiment::{
-    BucketMeans, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Series, Stat, Summary, ToolInfo, VariantSummary,
-    Verdict,
+    BucketMeans, FaultWindows, Judgement, MetricTable, ReplicaRow, ScenarioInfo, Series, Stat, Summary, ToolInfo,
+    VariantSummary, Verdict,
 };
 use stormsim::metrics::catalogue::{Column, ScopeKind, columns};
 
@@ -76,11 +76,14 @@ pub fn outage() -> Summary {
     summary
 }
 
-/// Cut short before anything happened: every metric is undefined and no series has a bucket.
+/// Interrupted before anything happened: every metric is undefined and no series has a bucket.
 pub fn nothing() -> Summary {
     let metrics = Metrics::new(2, |_, _| None);
     let mut summary = summary("cut-short", 2, vec![variant("base", metrics, &["db"], &["users->db"])]);
     summary.partial = true;
+    let base = &mut summary.variants[0];
+    (base.partial, base.replicas_finished) = (true, 0);
+    base.replicas.clear();
     summary
 }
 
@@ -295,6 +298,9 @@ fn variant(name: &str, metrics: Metrics, services: &[&str], calls: &[&str]) -> V
     let tables = |kind, names: &[&str]| names.iter().map(|&name| (name.to_owned(), metrics.table(kind))).collect();
     VariantSummary {
         name: name.to_owned(),
+        partial: false,
+        replicas_finished: metrics.replicas,
+        cut_short: None,
         metrics: metrics.table(ScopeKind::Scenario),
         clients: tables(ScopeKind::Client, &["web"]),
         calls: tables(ScopeKind::Call, calls),
@@ -321,7 +327,6 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
         partial: false,
         variants,
         expectations: Vec::new(),
-        cut_short: None,
     }
 }
 
@@ -345,7 +350,7 @@ fn verdict(
         actual,
         // All of the 20 that the fixtures with expectations have.
         undefined: if actual.is_none() { 20 } else { 0 },
-        passed,
+        judgement: if passed { Judgement::Met } else { Judgement::NotMet },
         from: None,
         until: None,
     }
@@ -375,7 +380,7 @@ impl<'a> Metrics<'a> {
     fn rows(&self) -> Vec<ReplicaRow> {
         let columns = columns(ScopeKind::Scenario);
         let values = |replica| columns.iter().map(|column| (self.value)(column.name, replica)).collect();
-        (0..self.replicas).map(|replica| ReplicaRow { replica, values: values(replica) }).collect()
+        (0..self.replicas).map(|replica| ReplicaRow { replica, partial: false, values: values(replica) }).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anstream::adapter::strip_str;
-use stormsim::experiment::Summary;
+use stormsim::experiment::{Judgement, Summary};
 use stormsim::report::text::{failures, files, report};
 
 use crate::fixture;
@@ -181,7 +181,7 @@ fn an_undefined_figure_says_in_how_many_replicas() {
         summary.replicas = replicas;
         summary.expectations.truncate(2);
         for verdict in &mut summary.expectations {
-            (verdict.actual, verdict.passed, verdict.undefined) = (None, false, undefined);
+            (verdict.actual, verdict.judgement, verdict.undefined) = (None, Judgement::NotMet, undefined);
         }
         let text = strip_str(&failures(&summary)).to_string();
         assert!(text.starts_with("backoff: none of the 2 expectations was met\n"), "{text}");
