@@ -1,5 +1,6 @@
 //! Summaries as an experiment would make them, from models small enough to check by eye.
 
+mod failing;
 mod overloaded;
 mod recovering;
 mod served;
@@ -7,6 +8,7 @@ mod unfinished;
 
 use std::collections::BTreeMap;
 
+pub use failing::failing;
 pub use overloaded::overloaded;
 pub use recovering::recovering;
 pub use served::served;
@@ -275,6 +277,10 @@ fn outage_variant(number: usize) -> VariantSummary {
             "retries" => Some(9_000.0 * retries_per_failure + 30.0 * noise),
             "amplification" => Some(1.0 + retries_per_failure * (0.2 + 0.01 * noise)),
             "success_ratio" => Some(0.999_5 - 0.01 * retries_per_failure + 1e-5 * noise),
+            "failed" | "stopped_exhausted" => Some(30.0 + 600.0 * retries_per_failure),
+            "failed_timeout" => Some(20.0 + 400.0 * retries_per_failure),
+            "failed_unavailable" => Some(10.0 + 200.0 * retries_per_failure),
+            other if other.starts_with("failed_") || other.starts_with("stopped_") => Some(0.0),
             "latency_p99_ms" => Some(150.0 * (1.0 + retries_per_failure) + noise),
             "last_retry_s" if number == 0 || replica < 3 => None,
             "open" | "refused" | "dropped" | "queue_max" | "wasted_ratio" | "pool_rejected" => Some(0.0),

@@ -7,7 +7,7 @@ use crate::experiment::{MetricTable, Stat, Summary, VariantSummary};
 use crate::report::number::{self, Style};
 use crate::report::services;
 use crate::report::text::grid::{self, Column};
-use crate::report::text::{Counted, caveats, recovery};
+use crate::report::text::{Counted, caveats, failed, recovery};
 
 /// More services, or client groups, than this are not taken in at a glance.
 const NAMES_SHOWN: usize = 20;
@@ -91,6 +91,7 @@ const POOL: [Headline; 3] = [
 pub(super) fn render(summary: &Summary, width: usize) -> String {
     let mut text = variants(summary, width) + &caveats::render(summary, width);
     text += &recovery::render(summary, width);
+    text += &failed::render(summary, width);
     text += &by_client(summary, width);
     text += &by_service(summary, width);
     text += &by_pool(summary, width);

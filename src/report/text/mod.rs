@@ -3,6 +3,7 @@
 mod caveats;
 mod checks;
 mod expectations;
+mod failed;
 mod figures;
 mod grid;
 mod partial;

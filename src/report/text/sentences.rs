@@ -4,6 +4,9 @@ use indexmap::IndexMap;
 
 use crate::report::text::wrap;
 
+/// A space at which no line ends; it is shown as any other.
+pub(super) const NO_BREAK: &str = "\u{a0}";
+
 /// What is said, in the order in which it was first said, and of whom.
 #[derive(Default)]
 pub(super) struct Sentences(IndexMap<String, Vec<String>>);
@@ -24,6 +27,7 @@ impl Sentences {
         };
         let rest = (hidden > 0).then(|| rest(hidden));
         let lines = self.0.into_iter().take(shown).map(line).chain(rest);
-        lines.map(|line| wrap::words(line.split(' '), [" ", "   "], width)).collect()
+        let text: String = lines.map(|line| wrap::words(line.split(' '), [" ", "   "], width)).collect();
+        text.replace(NO_BREAK, " ")
     }
 }
