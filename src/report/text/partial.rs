@@ -1,7 +1,7 @@
 //! What is missing of a run that was cut short, variant by variant.
 
 use crate::experiment::{CutShort, Fullest, Summary, VariantSummary};
-use crate::report::number;
+use crate::report::number::{self, Style};
 use crate::report::text::sentences::Sentences;
 use crate::report::text::{WARNING, styled};
 
@@ -55,5 +55,6 @@ fn sentence(variant: &VariantSummary, wanted: u32) -> String {
         1 => "; so was 1 more".to_owned(),
         others => format!("; so were {} more", number::whole(others as usize)),
     };
-    format!("{finished}; replica {replica} was cut short at {}{with}{others}", number::instant(*at_s))
+    let at_s = number::plain(*at_s, Style::Count, 4);
+    format!("{finished}; replica {replica} was cut short at {at_s} s{with}{others}")
 }
