@@ -261,8 +261,8 @@ fn a_queue_that_outgrows_the_bounds_is_named_and_the_part_is_kept() {
     assert_eq!(requests, 1_040.0);
 }
 
-/// Two of three variants have more to do than they can: both are named, and the third is judged. That it failed does not
-/// hide that the run is not whole.
+/// Two of three variants have more to do than they can: both are named, and the third is judged. That it failed does
+/// not hide that the run is not whole.
 #[test]
 fn every_variant_that_was_cut_short_is_named_and_not_judged() {
     let folder = scratch();

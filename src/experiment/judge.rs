@@ -59,8 +59,8 @@ impl<'a> Judge<'a> {
     }
 
     /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is
-    /// furthest from what was expected, so that one which fails is shown if there is one. Nothing is judged by a summary
-    /// that is partial. `windowed` has a row per replica.
+    /// furthest from what was expected, so that one which fails is shown if there is one. A partial summary judges
+    /// nothing. `windowed` has a row per replica.
     pub fn verdict<'w>(
         &self,
         row: usize,

@@ -20,8 +20,9 @@ pub(crate) enum Style {
 /// Marks a figure that some replicas lack.
 pub(crate) const INCOMPLETE: char = '*';
 
-/// The mean with half its confidence interval, `159.4 ± 0.5`, or a bound of it where it is too small to be read; alone where all replicas agree or there is only one.
-/// `-` where it is undefined; with [`INCOMPLETE`] where it is so in some of the `replicas`.
+/// The mean with half its confidence interval, `159.4 ± 0.5`, or a bound of that where it is too small to be read,
+/// `100.000 ± <0.001`; alone where all replicas agree or there is only one. `-` where it is undefined; with
+/// [`INCOMPLETE`] where it is so in some of the `replicas`.
 pub(crate) fn figure(stat: Option<&Stat>, style: Style, replicas: u32) -> String {
     let Some((stat, mean)) = stat.and_then(|stat| Some((stat, stat.mean?))) else { return "-".to_owned() };
     let half = stat.ci95.map(|[low, high]| (high - low) / 2.0);

@@ -7,8 +7,8 @@ use crate::report::number;
 use crate::report::text::expectations::{coloured, conclusion, mark, metric, result, subject};
 use crate::report::text::partial;
 
-/// A line for each expectation of each file, failures first, then those that were not judged, with what came out and the 95 % interval of a mean, and a sentence that
-/// sums them up. `all`: those that were met, too.
+/// A line for each expectation of each file, failures first, with what came out and the 95 % interval of a mean, and a
+/// sentence that sums them up. `all`: those that were met or not judged, too.
 pub(super) fn render(files: &[(&Path, &Summary)], skipped: &[&Path], all: bool) -> String {
     let verdicts: Vec<(&Path, &Summary, &Verdict)> = files
         .iter()
