@@ -252,14 +252,46 @@ fn a_queue_that_outgrows_the_bounds_is_named_and_the_part_is_kept() {
     let message = stderr(&output);
     let expected = "`scenario.toml` was cut short: variant `base`, replica 0, at 1.041 s: more calls";
     assert!(message.contains(expected), "{message}");
-    assert!(message.contains("the most of them are at `s`: 936. "), "{message}");
-    assert!(message.contains("Limit its `queue`"), "{message}");
+    assert!(message.contains("the most of them are at `s`: 936\nhelp: limit the `queue` of what is full"), "{message}");
     assert!(stdout(&output).contains("Partial: "));
     let summary = fs::read_to_string(folder.path().join("output/small/summary.json")).expect("it is written");
     let summary: serde_json::Value = serde_json::from_str(&summary).expect("it is JSON");
     assert_eq!(summary["partial"], true);
     let requests = summary["variants"][0]["metrics"]["requests"]["mean"].as_f64().expect("it was counted");
     assert_eq!(requests, 1_040.0);
+}
+
+/// Two of three variants have more to do than they can: both are named, and the third is judged. That it failed does
+/// not hide that the run is not whole.
+#[test]
+fn every_variant_that_was_cut_short_is_named_and_not_judged() {
+    let folder = scratch();
+    let text = "version = 1\nname = \"small\"\nreplicas = 2\nhorizon = \"2s\"\n\
+                [clients.c]\narrivals = { constant = { rate = 1000 } }\ncalls.s = {}\n\
+                [services.s]\nworkers = 1\nservice_time = \"10ms\"\n[variants]\nstorm = {}\n\
+                calm = { \"clients.c.arrivals.constant.rate\" = 50 }\n\
+                gale = { \"clients.c.arrivals.constant.rate\" = 2000 }\n\
+                [[expect]]\nmetric = \"attempts\"\nequals = 3\n";
+    scenario(folder.path(), text);
+    for command in ["run", "test"] {
+        let output = stormsim(folder.path(), &[command, "scenario.toml", "--max-in-progress", "1000"]);
+        assert_eq!(code(&output), 2);
+        let message = stderr(&output);
+        let lines: Vec<_> = message.lines().collect();
+        assert_eq!(lines[0], "error: `scenario.toml` was cut short:", "{message}");
+        assert!(lines[1].starts_with("  variant `storm`, replica 0, at 1.041 s: more calls"), "{message}");
+        assert!(lines[2].starts_with("  variant `gale`, replica 0, at 0.5005 s: more calls"), "{message}");
+        assert!(lines[3].starts_with("help: limit the `queue` of what is full, "), "{message}");
+        assert_eq!(lines.len(), 4, "{message}");
+        let text = stdout(&output);
+        assert!(text.contains("3 expectations: 1 not met, 2 not judged\n"), "{text}");
+    }
+    let json = fs::read(folder.path().join("output/small/summary.json")).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let states: Vec<_> = json["expectations"].as_array().unwrap().iter().map(|row| &row["state"]).collect();
+    assert_eq!(states, ["not_judged", "not_met", "not_judged"]);
+    let passed: Vec<_> = json["expectations"].as_array().unwrap().iter().map(|row| row["passed"].as_bool()).collect();
+    assert_eq!(passed, [None, Some(false), None]);
 }
 
 /// Retries without a limit, and nothing that ends the run: the message names the way out.
@@ -279,7 +311,10 @@ fn a_plan_that_cannot_end_is_refused() {
 #[cfg(unix)]
 fn an_interrupted_run_keeps_what_is_finished() {
     let folder = scratch();
-    let file = scenario(folder.path(), &failing("").replace("replicas = 2", "replicas = 1000000"));
+    let file = scenario(
+        folder.path(),
+        &failing("[[expect]]\nmetric = \"attempts\"\nequals = 3\n").replace("replicas = 2", "replicas = 1000000"),
+    );
     let program = assert_cmd::cargo::cargo_bin("stormsim");
     let mut run = std::process::Command::new(program)
         .current_dir(folder.path())
@@ -303,7 +338,11 @@ fn an_interrupted_run_keeps_what_is_finished() {
     assert_eq!(json["partial"], true);
     let finished = json["variants"][0]["metrics"]["attempts"]["n"].as_u64().unwrap();
     assert!(finished < 1_000_000, "{finished}");
-    assert!(stdout(&output).contains(&format!("{finished} of 1000000 replicas finished")), "{}", stdout(&output));
+    assert_eq!(json["variants"][0]["replicas_finished"], finished);
+    assert_eq!(json["expectations"][0]["state"], "not_judged");
+    let text = stdout(&output);
+    assert!(text.contains("of 1,000,000 replicas finished\n") && text.contains("was not judged\n"), "{text}");
+    assert!(!text.contains("over 1,000,000 replicas"), "{text}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use stormsim::experiment::{BucketMeans, Experiment, Series, Summary};
+use stormsim::experiment::{BucketMeans, Experiment, Judgement, Series, Summary};
 use stormsim::failure::StopReason;
 use stormsim::metrics::catalogue::ScopeKind;
 use stormsim::policy::MICRO;
@@ -40,8 +40,8 @@ fn check(folder: &str) {
     let mut failures = String::new();
     for file in scenarios_in(folder) {
         let summary = run(&file);
-        assert!(!summary.partial, "{}: {:?}", file.display(), summary.cut_short);
-        for verdict in summary.expectations.iter().filter(|verdict| !verdict.passed) {
+        assert!(!summary.partial, "{}: {:?}", file.display(), summary.cut_short());
+        for verdict in summary.expectations.iter().filter(|verdict| verdict.judgement != Judgement::Met) {
             let _ = writeln!(failures, "{}: {verdict:?}", file.display());
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use stormsim::experiment::Judgement;
 use stormsim::{Experiment, Overrides, Scenario, Summary};
 
 fn run(text: &str) -> Summary {
@@ -44,7 +45,10 @@ fn the_worst_window_is_shown() {
          [[expect]]\nmetric = \"requests\"\nfrom = \"0s\"\nuntil = \"4s\"\nevery = \"1s\"\nat_most = 100\n",
     );
     let verdict = &summary.expectations[0];
-    assert_eq!((verdict.passed, verdict.from, verdict.until, verdict.windows), (false, Some(2.0), Some(3.0), 4));
+    assert_eq!(
+        (verdict.judgement, verdict.from, verdict.until, verdict.windows),
+        (Judgement::NotMet, Some(2.0), Some(3.0), 4)
+    );
 }
 
 /// One of two equal copies is enough, and half of the copies are degraded: so are half of the requests, whatever the

@@ -87,8 +87,8 @@ pub struct Settings {
     /// string.
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// End a run that has more calls or pieces of work in progress at once [default: 268435456, some 30 GB]. What it
-    /// has counted so far is written and marked as partial.
+    /// End a replica that has more calls or pieces of work in progress at once [default: 268435456, some 30 GB].
+    /// Expectations of its variant are not judged then; `run` writes what it has counted so far, marked as partial.
     #[arg(long, value_name = "N")]
     pub max_in_progress: Option<NonZeroUsize>,
     /// Run only this variant.

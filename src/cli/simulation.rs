@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use stormsim::experiment::{Experiment, Summary};
+use stormsim::experiment::{Experiment, Judgement, Summary};
 use stormsim::scenario::{Overrides, Scenario};
 
 use crate::cli::args::Settings;
@@ -68,11 +68,26 @@ impl<'a> Simulator<'a> {
         let bar = progress::bar(&scenario.name, experiment.runs(), self.animated);
         let summary = self.pool.install(|| experiment.run_until(interrupt::requested(), || bar.inc(1)));
         bar.finish_and_clear();
-        if let Some(cut_short) = &summary.cut_short {
-            self.terminal.error(&format!("`{}` was cut short: {cut_short}", file.display()));
+        if let Some(message) = cut_short(file, &summary) {
+            self.terminal.error(&message);
         }
         summary
     }
+}
+
+/// Which variants a limit of the simulator cut short, where and when, and what to do about it; none if it did not.
+fn cut_short(file: &Path, summary: &Summary) -> Option<String> {
+    let cuts = summary.cut_short();
+    let lines: Vec<_> = cuts.iter().map(|(variant, cut)| format!("variant `{variant}`, {cut}")).collect();
+    let told = match &lines[..] {
+        [] => return None,
+        [one] => format!(" {one}"),
+        several => format!("\n  {}", several.join("\n  ")),
+    };
+    // Only one limit needs it.
+    let advice =
+        cuts.iter().find_map(|(_, cut)| cut.advice()).map_or(String::new(), |advice| format!("\nhelp: {advice}"));
+    Some(format!("`{}` was cut short:{told}{advice}", file.display()))
 }
 
 /// The exit code that a summary asks for.
@@ -81,7 +96,7 @@ pub fn exit_of(summary: &Summary) -> Exit {
         Exit::Interrupted
     } else if summary.partial {
         Exit::Error
-    } else if summary.expectations.iter().all(|verdict| verdict.passed) {
+    } else if summary.expectations.iter().all(|verdict| verdict.judgement == Judgement::Met) {
         Exit::Good
     } else {
         Exit::Failed

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 use crate::experiment::Stat;
 use crate::metrics::catalogue::ScopeKind;
@@ -178,6 +179,48 @@ impl fmt::Display for Condition {
     }
 }
 
+/// What became of an expectation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judgement {
+    /// It was met.
+    Met,
+    /// It was not.
+    NotMet,
+    /// There is no telling: replicas were cut short or did not run.
+    NotJudged,
+}
+
+impl Judgement {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Met => "met",
+            Self::NotMet => "not_met",
+            Self::NotJudged => "not_judged",
+        }
+    }
+
+    /// Whether the expectation was met; none if there is no telling.
+    pub const fn passed(self) -> Option<bool> {
+        match self {
+            Self::Met => Some(true),
+            Self::NotMet => Some(false),
+            Self::NotJudged => None,
+        }
+    }
+}
+
+/// Two keys of `summary.json`: `passed` for those who ask whether it was met, `state` for those who ask what became of
+/// it.
+impl Serialize for Judgement {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut keys = serializer.serialize_struct("Judgement", 2)?;
+        keys.serialize_field("passed", &self.passed())?;
+        keys.serialize_field("state", self.name())?;
+        keys.end()
+    }
+}
+
 /// An expectation, judged for one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
@@ -193,19 +236,21 @@ pub struct Verdict {
     pub statistic: &'static str,
     /// What was expected, in words.
     pub condition: String,
-    /// What came out; none where the metric is undefined in a judged replica.
+    /// What came out; none where the metric is undefined in a judged replica, and where nothing was judged.
     pub actual: Option<f64>,
     /// In how many of the judged replicas the metric is undefined.
     #[serde(skip)]
     pub undefined: u32,
     /// Whether the expectation was met.
-    pub passed: bool,
+    #[serde(flatten)]
+    pub judgement: Judgement,
     /// Start of the window that was judged, in seconds; none for the whole run.
     pub from: Option<f64>,
     /// Its end; `to` in `summary.json`.
     #[serde(rename = "to")]
     pub until: Option<f64>,
-    /// How many windows were judged, of which this is the worst; 1 for a single one or the whole run.
+    /// How many windows were judged, of which this is the worst; 1 for a single one or the whole run. If they were not
+    /// judged, from and until are those of all together.
     pub windows: u32,
     /// The 95 % interval, where the figure is a mean.
     pub ci95: Option<[f64; 2]>,
@@ -217,6 +262,25 @@ impl Expectation {
     pub fn judge(&self, variant: &str, window: Option<&Window>, stat: &Stat, replicas: u32) -> Verdict {
         let defined = stat.n == replicas;
         let actual = self.statistic.of(stat).filter(|_| defined);
+        let met = actual.is_some_and(|actual| self.condition.holds(actual));
+        Verdict {
+            actual,
+            undefined: replicas - stat.n,
+            judgement: if met { Judgement::Met } else { Judgement::NotMet },
+            ci95: stat.ci95.filter(|_| defined && self.statistic == Statistic::Mean),
+            from: window.map(|window| window.from_s),
+            until: window.map(|window| window.until_s),
+            windows: 1,
+            ..self.not_judged(variant)
+        }
+    }
+
+    /// What is said of a variant whose figures do not tell.
+    pub fn not_judged(&self, variant: &str) -> Verdict {
+        let windows = match &self.windows {
+            Windows::Whole => &[][..],
+            Windows::Each(windows) => windows,
+        };
         Verdict {
             variant: variant.to_owned(),
             scope: self.scope.kind.name(),
@@ -224,13 +288,13 @@ impl Expectation {
             metric: self.metric,
             statistic: self.statistic.name(),
             condition: self.condition.to_string(),
-            actual,
-            undefined: replicas - stat.n,
-            passed: actual.is_some_and(|actual| self.condition.holds(actual)),
-            ci95: stat.ci95.filter(|_| defined && self.statistic == Statistic::Mean),
-            from: window.map(|window| window.from_s),
-            until: window.map(|window| window.until_s),
-            windows: 1,
+            actual: None,
+            undefined: 0,
+            judgement: Judgement::NotJudged,
+            from: windows.first().map(|window| window.from_s),
+            until: windows.last().map(|window| window.until_s),
+            windows: windows.len().max(1) as u32,
+            ci95: None,
         }
     }
 }
@@ -267,8 +331,8 @@ mod tests {
         let judge = |values: &[Option<f64>]| {
             expectation.judge("base", None, &Stat::over(Unit::Seconds, values.iter().copied()), values.len() as u32)
         };
-        assert!(judge(&[Some(1.0), Some(2.0)]).passed);
+        assert_eq!(judge(&[Some(1.0), Some(2.0)]).judgement, Judgement::Met);
         let verdict = judge(&[Some(1.0), None]);
-        assert_eq!((verdict.passed, verdict.actual, verdict.undefined), (false, None, 1));
+        assert_eq!((verdict.judgement, verdict.actual, verdict.undefined), (Judgement::NotMet, None, 1));
     }
 }

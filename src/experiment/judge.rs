@@ -59,19 +59,22 @@ impl<'a> Judge<'a> {
     }
 
     /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is
-    /// furthest from what was expected, so that one which fails is shown if there is one. `windowed` has a row per
-    /// judged replica.
+    /// furthest from what was expected, so that one which fails is shown if there is one. A partial summary judges
+    /// nothing. `windowed` has a row per replica.
     pub fn verdict<'w>(
         &self,
         row: usize,
         summary: &VariantSummary,
         windowed: impl Iterator<Item = &'w [Option<f64>]> + Clone,
-        replicas: u32,
     ) -> Option<Verdict> {
         let Row { expectation, applies, metric, .. } = self.rows[row];
         if !applies {
             return None;
         }
+        if summary.partial {
+            return Some(expectation.not_judged(self.variant));
+        }
+        let replicas = summary.replicas_finished;
         let Windows::Each(windows) = &expectation.windows else {
             let scope = &expectation.scope;
             let (_, _, table) = summary

@@ -1,5 +1,6 @@
 //! From plans to statements: replicas of every variant in parallel, statistics over them, expectations judged.
 
+mod cut_short;
 mod expectation;
 mod judge;
 mod runner;
@@ -7,8 +8,9 @@ mod statistics;
 mod summary;
 mod timeline_sum;
 
-pub use expectation::{Condition, Expectation, Scope, Statistic, Tolerance, Verdict, Window, Windows};
-pub use runner::{CutShort, Experiment};
+pub use cut_short::{CutShort, Fullest};
+pub use expectation::{Condition, Expectation, Judgement, Scope, Statistic, Tolerance, Verdict, Window, Windows};
+pub use runner::Experiment;
 pub use statistics::Stat;
 pub use summary::{
     BucketMeans, FaultWindows, LoadMeans, MetricTable, ReplicaRow, ScenarioInfo, Series, ServiceLimits, Summary,

@@ -1,6 +1,5 @@
 //! Runs every replica of every variant, in parallel, and sums up.
 
-use std::fmt;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
@@ -11,10 +10,11 @@ use rayon::prelude::*;
 use crate::experiment::judge::Judge;
 use crate::experiment::timeline_sum::TimelineSum;
 use crate::experiment::{
-    FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, ServiceLimits, Stat, Summary, ToolInfo, VariantSummary,
+    CutShort, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, ServiceLimits, Stat, Summary, ToolInfo,
+    VariantSummary,
 };
+use crate::metrics::End;
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
-use crate::metrics::{End, Limit, Outcome};
 use crate::plan::{Fault, Origin, Plan, ServiceId, Target, Windows};
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
@@ -27,52 +27,14 @@ pub struct Experiment<'a> {
     frames: usize,
 }
 
-/// A replica that could not go on because a limit of the simulator was reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CutShort {
-    /// Its variant.
-    pub variant: String,
-    /// Its number, from 0.
-    pub replica: u32,
-    /// When, in virtual time.
-    pub at: Instant,
-    /// Which limit.
-    pub limit: Limit,
-    /// The service with the most in progress then, and how many that were; none if nothing was.
-    pub fullest: Option<(String, u64)>,
-}
-
-impl fmt::Display for CutShort {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "variant `{}`, replica {}, at {} s: {}", self.variant, self.replica, self.at.as_s(), self.limit)?;
-        match (&self.fullest, self.limit) {
-            (Some((service, count)), Limit::Frames) => {
-                write!(
-                    f,
-                    "; the most of them are at `{service}`: {count}. Limit its `queue`, lower the load or the \
-                     `horizon`, or raise `--max-in-progress` if there is memory for more"
-                )
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 /// What is kept of one replica.
 struct Digest {
     replica: u32,
     readings: Readings,
     /// By expectation: the values in its windows.
     windowed: Vec<Vec<Option<f64>>>,
-    cut_short: Option<Cut>,
-}
-
-/// Where and why a replica was cut short, and the position of the service with the most in progress.
-#[derive(Clone, Copy)]
-struct Cut {
-    at: Instant,
-    limit: Limit,
-    fullest: Option<(usize, u64)>,
+    /// If it was.
+    cut_short: Option<CutShort>,
 }
 
 impl<'a> Experiment<'a> {
@@ -117,7 +79,7 @@ impl<'a> Experiment<'a> {
                 let outcome = simulate_within(&variants[variant].1, seed, replica, bounds);
                 let cut_short = match outcome.ended {
                     End::Interrupted => return None,
-                    End::Limit(limit) => Some(Cut { at: outcome.end, limit, fullest: fullest(&outcome) }),
+                    End::Limit(limit) => Some(CutShort::of(&variants[variant].1, replica, &outcome, limit)),
                     End::Drained | End::Horizon => None,
                 };
                 timelines[variant].lock().expect("adding does not panic").add(&outcome.timeline);
@@ -126,7 +88,6 @@ impl<'a> Experiment<'a> {
                 Some(Digest { replica, readings, windowed: judges[variant].windowed(&outcome), cut_short })
             })
             .collect();
-        let interrupted = digests.iter().any(Option::is_none);
         let mut digests = digests.into_iter();
         let finished: Vec<Vec<Digest>> =
             variants.iter().map(|_| digests.by_ref().take(replicas as usize).flatten().collect()).collect();
@@ -136,20 +97,14 @@ impl<'a> Experiment<'a> {
             .zip(timelines)
             .map(|(((name, plan), digests), timeline)| {
                 let timeline = timeline.into_inner().expect("adding does not panic");
-                summarise(name, plan, digests, timeline)
+                summarise(name, plan, replicas, digests, timeline)
             })
             .collect();
-        let cut_short = variants.iter().zip(&finished).find_map(|((name, plan), digests)| {
-            let cut = |digest: &Digest| Some((digest.replica, digest.cut_short?));
-            let (replica, Cut { at, limit, fullest }) = digests.iter().find_map(cut)?;
-            let fullest = fullest.map(|(service, count)| (plan.labels.services[service].clone(), count));
-            Some(CutShort { variant: name.clone(), replica, at, limit, fullest })
-        });
         // In the order of the file: expectation by expectation, and for each the variants it is about.
         let expectations = (0..self.scenario.expectations.len()).flat_map(|row| {
             judges.iter().zip(&finished).zip(&summaries).filter_map(move |((judge, digests), summary)| {
                 let windowed = digests.iter().map(|digest| digest.windowed[row].as_slice());
-                judge.verdict(row, summary, windowed, digests.len() as u32)
+                judge.verdict(row, summary, windowed)
             })
         });
         Summary {
@@ -163,21 +118,15 @@ impl<'a> Experiment<'a> {
             seed,
             replicas,
             bucket_ms: self.scenario.bucket.as_ms(),
-            partial: interrupted || cut_short.is_some(),
+            partial: summaries.iter().any(|variant| variant.partial),
             expectations: expectations.collect(),
             variants: summaries,
-            cut_short,
         }
     }
 }
 
-/// The position of the service with the most in progress at the end, the first of several.
-fn fullest(outcome: &Outcome) -> Option<(usize, u64)> {
-    let in_progress = outcome.services.iter().map(|service| service.in_progress).enumerate();
-    in_progress.filter(|&(_, count)| count > 0).rev().max_by_key(|&(_, count)| count)
-}
-
-fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum) -> VariantSummary {
+/// Of a variant `wanted` replicas of which were to run.
+fn summarise(name: &str, plan: &Plan, wanted: u32, digests: &[Digest], timeline: TimelineSum) -> VariantSummary {
     let labels = &plan.labels;
     let tables = |kind, names: &[String], values: fn(&Readings) -> &[Values]| -> IndexMap<String, MetricTable> {
         let table = |at: usize| table(kind, digests.iter().map(move |digest| &values(&digest.readings)[at]));
@@ -188,8 +137,12 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
     };
     let replicas = digests.len().max(1) as u32;
     let services = labels.services.iter().zip((0..).map(ServiceId));
+    let replicas_finished = digests.iter().filter(|digest| digest.cut_short.is_none()).count() as u32;
     VariantSummary {
         name: name.to_owned(),
+        partial: replicas_finished < wanted,
+        replicas_finished,
+        cut_short: CutShort::all(digests.iter().filter_map(|digest| digest.cut_short.as_ref())),
         metrics: table(ScopeKind::Scenario, digests.iter().map(|digest| &digest.readings.scenario)),
         clients: tables(ScopeKind::Client, &labels.groups, |readings| &readings.groups),
         calls: tables(ScopeKind::Call, &labels.calls, |readings| &readings.calls),
@@ -197,7 +150,11 @@ fn summarise(name: &str, plan: &Plan, digests: &[Digest], timeline: TimelineSum)
         faults: tables(ScopeKind::Fault, &labels.faults, |readings| &readings.faults),
         replicas: digests
             .iter()
-            .map(|digest| ReplicaRow { replica: digest.replica, values: digest.readings.scenario.clone() })
+            .map(|digest| ReplicaRow {
+                replica: digest.replica,
+                partial: digest.cut_short.is_some(),
+                values: digest.readings.scenario.clone(),
+            })
             .collect(),
         load: timeline.load(plan, replicas),
         timeline: timeline.means(plan, replicas),

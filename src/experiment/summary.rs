@@ -25,15 +25,19 @@ pub struct Summary {
     pub replicas: u32,
     /// Width of a bucket of the timeline, in ms.
     pub bucket_ms: f64,
-    /// Whether the experiment was cut short: by a limit of the simulator or by the user.
+    /// Whether any variant was cut short, by a limit of the simulator or by the user.
     pub partial: bool,
     /// By variant, in file order.
     pub variants: Vec<VariantSummary>,
     /// Every expectation of the file, for every variant it applies to.
     pub expectations: Vec<Verdict>,
-    /// The first replica that a limit of the simulator cut short, if any was.
-    #[serde(skip)]
-    pub cut_short: Option<CutShort>,
+}
+
+impl Summary {
+    /// The variants that a limit of the simulator cut short, by name.
+    pub fn cut_short(&self) -> Vec<(&str, &CutShort)> {
+        self.variants.iter().filter_map(|variant| Some((variant.name.as_str(), variant.cut_short.as_ref()?))).collect()
+    }
 }
 
 /// The program that made a summary.
@@ -61,6 +65,12 @@ pub struct ScenarioInfo {
 pub struct VariantSummary {
     /// Its name; `base` for a file without variants.
     pub name: String,
+    /// Whether a replica was cut short or did not run: then its figures say nothing about expectations.
+    pub partial: bool,
+    /// How many of its replicas ran to their end.
+    pub replicas_finished: u32,
+    /// Those that a limit of the simulator cut short, if any: the figures cover what they did until then.
+    pub cut_short: Option<CutShort>,
     /// Of the scenario as a whole.
     pub metrics: MetricTable,
     /// By client group.
@@ -71,7 +81,8 @@ pub struct VariantSummary {
     pub services: IndexMap<String, MetricTable>,
     /// By fault.
     pub faults: IndexMap<String, MetricTable>,
-    /// The values of every replica for the scenario as a whole, for `replicas.csv`.
+    /// The values of every replica for the scenario as a whole, for `replicas.csv`; without those that did not run to
+    /// their end because the user interrupted.
     #[serde(skip)]
     pub replicas: Vec<ReplicaRow>,
     /// What happened when: the scenario, then each client group, call and service.
@@ -123,6 +134,8 @@ impl VariantSummary {
 pub struct ReplicaRow {
     /// Which, from 0.
     pub replica: u32,
+    /// Whether a limit of the simulator cut it short.
+    pub partial: bool,
     /// The scenario's metrics, in the order of the catalogue.
     pub values: Values,
 }

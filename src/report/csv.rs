@@ -1,6 +1,7 @@
 //! The CSV files: tidy tables for spreadsheets and data frames.
 //!
-//! Floats are written in the shortest form that reads back as the same value; what is undefined is an empty cell.
+//! Floats are written in the shortest form that reads back as the same value; what is undefined is an empty cell. The
+//! last column, `partial`, is 1 in rows of variants (`replicas.csv`: of replicas) that were cut short, and else 0.
 
 use csv::Writer;
 
@@ -27,12 +28,13 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
         "p99",
         "max",
         "replicas",
+        "partial",
     ]);
     for variant in &summary.variants {
         for (scope, name, metrics) in variant.tables() {
             for (&metric, stat) in metrics {
                 let labels = [&variant.name, scope.name(), name, metric, stat.unit].map(str::to_owned);
-                table.row(labels.into_iter().chain(figures(stat)));
+                table.row(labels.into_iter().chain(figures(stat)).chain([flag(variant.partial)]));
             }
         }
     }
@@ -50,12 +52,13 @@ fn figures(stat: &Stat) -> impl Iterator<Item = String> {
 /// `replicas.csv`: one row per variant and replica, with every metric of the scenario as a whole.
 pub fn replicas(summary: &Summary) -> Vec<u8> {
     let metrics = catalogue::columns(ScopeKind::Scenario);
-    let mut table =
-        Table::with_header(["variant", "replica", "seed"].into_iter().chain(metrics.iter().map(|metric| metric.name)));
+    let metrics = metrics.iter().map(|metric| metric.name);
+    let mut table = Table::with_header(["variant", "replica", "seed"].into_iter().chain(metrics).chain(["partial"]));
     for variant in &summary.variants {
         for row in &variant.replicas {
             let labels = [variant.name.clone(), row.replica.to_string(), summary.seed.to_string()];
-            table.row(labels.into_iter().chain(row.values.iter().copied().map(optional)));
+            let values = row.values.iter().copied().map(optional);
+            table.row(labels.into_iter().chain(values).chain([flag(row.partial)]));
         }
     }
     table.finish()
@@ -78,6 +81,7 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
         "attempts_max",
         "retries_max",
         "busy",
+        "partial",
     ]);
     for variant in &summary.variants {
         for series in &variant.timeline {
@@ -94,7 +98,8 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
                 ];
                 let labels = [variant.name.clone(), start, series.kind.name().to_owned(), series.name.clone()];
                 let maxima = [bucket.attempts_max, bucket.retries_max].map(|n| n.to_string());
-                table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima).chain([shortest(bucket.busy)]));
+                let last = [shortest(bucket.busy), flag(variant.partial)];
+                table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima).chain(last));
             }
         }
     }
@@ -111,6 +116,11 @@ fn bucket_start_s(index: u64, bucket_ms: f64) -> String {
 
 fn optional(value: Option<f64>) -> String {
     value.map_or_else(String::new, shortest)
+}
+
+/// Whether a row covers less than it seems to: 1 if so, else 0.
+fn flag(partial: bool) -> String {
+    u8::from(partial).to_string()
 }
 
 fn shortest(value: f64) -> String {

@@ -8,6 +8,7 @@
 
 pub mod artefact;
 pub mod chart;
+mod coverage;
 pub mod csv;
 pub mod files;
 pub mod json;

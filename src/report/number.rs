@@ -20,8 +20,9 @@ pub(crate) enum Style {
 /// Marks a figure that some replicas lack.
 pub(crate) const INCOMPLETE: char = '*';
 
-/// The mean with half its confidence interval, `159.4 ± 0.5`; alone where all replicas agree or there is only one.
-/// `-` where it is undefined; with [`INCOMPLETE`] where it is so in some of the `replicas`.
+/// The mean with half its confidence interval, `159.4 ± 0.5`, or a bound of that where it is too small to be read,
+/// `100.000 ± <0.001`; alone where all replicas agree or there is only one. `-` where it is undefined; with
+/// [`INCOMPLETE`] where it is so in some of the `replicas`.
 pub(crate) fn figure(stat: Option<&Stat>, style: Style, replicas: u32) -> String {
     let Some((stat, mean)) = stat.and_then(|stat| Some((stat, stat.mean?))) else { return "-".to_owned() };
     let half = stat.ci95.map(|[low, high]| (high - low) / 2.0);
@@ -36,12 +37,18 @@ pub(crate) fn figure(stat: Option<&Stat>, style: Style, replicas: u32) -> String
 pub(crate) fn plain(value: f64, style: Style, digits: i32) -> String {
     let (scale, unit) = scaling(value, style);
     let value = value * scale;
-    let mut decimals = significant(value, digits);
-    if style == Style::Share && value > 50.0 {
-        // What matters of 99.9974 % is the rest, and that it is not 100 %.
-        decimals = decimals.max(significant(100.0 - value, 2));
-    }
-    format!("{}{unit}", rounded(value, decimals))
+    format!("{}{unit}", rounded(value, telling(value, style, digits)))
+}
+
+/// A number of things, with grouped thousands.
+pub(crate) fn whole(count: usize) -> String {
+    grouped(count as f64, 0)
+}
+
+/// An instant of the run, in seconds as scenario files have it, however many these are.
+pub(crate) fn instant(seconds: f64) -> String {
+    // Virtual time ends after 52 days, and has nanoseconds.
+    format!("{} s", rounded(seconds, 9))
 }
 
 /// A value in its own unit with six significant digits, for comparison with a condition.
@@ -54,8 +61,17 @@ fn written(mean: f64, half: Option<f64>, style: Style) -> String {
     let Some(half) = half.filter(|half| *half > mean.abs() * 1e-9) else { return plain(mean, style, 4) };
     let (scale, unit) = scaling(mean, style);
     let (mean, half) = (mean * scale, half * scale);
-    let decimals = uncertain(half);
-    format!("{} ± {}{unit}", grouped(mean, decimals), grouped(half, decimals))
+    let decimals = uncertain(half).min(readable(mean, style));
+    let step = libm::pow(10.0, -(decimals as f64));
+    // Rounded, it would be zero, which it is not.
+    let half = if half < step / 2.0 { format!("<{}", grouped(step, decimals)) } else { grouped(half, decimals) };
+    format!("{} ± {half}{unit}", grouped(mean, decimals))
+}
+
+/// The most decimals of a value that anybody reads, however small its interval: those of six digits, and of times four.
+fn readable(value: f64, style: Style) -> usize {
+    let decimals = telling(value, style, 6);
+    if matches!(style, Style::Seconds | Style::Milliseconds) { decimals.min(4) } else { decimals }
 }
 
 /// What to multiply a value by, and the unit that it then has.
@@ -93,9 +109,19 @@ fn uncertain(half: f64) -> usize {
     decimals(if leading < 1.95 { 1 } else { 0 } - exponent)
 }
 
+/// Decimals that show `digits` significant digits, and of a share that it is not all.
+fn telling(value: f64, style: Style, digits: i32) -> usize {
+    let decimals = significant(value, digits);
+    // What matters of 99.9974 % is the rest.
+    if style == Style::Share && value > 50.0 { decimals.max(significant(100.0 - value, 2)) } else { decimals }
+}
+
 /// Decimals that show `digits` significant digits.
 fn significant(value: f64, digits: i32) -> usize {
-    decimals(digits - 1 - exponent(value))
+    let wanted = digits - 1 - exponent(value);
+    // Rounded up to the next power of ten it has a digit more before the point.
+    let carries = value.abs() * libm::pow(10.0, f64::from(wanted)) >= libm::pow(10.0, f64::from(digits)) - 0.5;
+    decimals(wanted - i32::from(carries))
 }
 
 /// The power of ten of the leading digit; 0 for zero.
@@ -154,6 +180,13 @@ mod tests {
         assert_eq!(alone(1_250.0, Style::Milliseconds), alone(1.25, Style::Seconds));
     }
 
+    /// As they stand in the scenario file: in a minute that is not whole nobody finds 500 s.
+    #[test]
+    fn instants_stay_in_seconds() {
+        let shown = [0.0, 0.5, 60.1, 500.0, 86_400.0, 0.000_000_001].map(instant);
+        assert_eq!(shown, ["0 s", "0.5 s", "60.1 s", "500 s", "86,400 s", "0.000000001 s"]);
+    }
+
     /// "100 %" says that nothing failed; one failure in a million must not read like that.
     #[test]
     fn a_share_just_below_one_is_not_rounded_to_it() {
@@ -169,6 +202,48 @@ mod tests {
         assert_eq!(shown(13.986, 0.0176, Style::Seconds), "13.986 ± 0.018 s");
         assert_eq!(shown(0.25, 0.004, Style::Share), "25.0 ± 0.4 %");
         assert_eq!(shown(27.0, 1e-15, Style::Factor), "27x");
+    }
+
+    /// An interval that is not zero does not look like it, and a share that is not all does not either.
+    #[test]
+    fn a_tiny_interval_does_not_stretch_a_figure() {
+        let shown = |mean, half, style| written(mean, Some(half), style);
+        assert_eq!(shown(99.999_997_6, 0.000_001_5, Style::Milliseconds), "100.000 ± <0.001 ms");
+        assert_eq!(shown(59.999_78, 0.000_07, Style::Seconds), "59.9998 ± 0.0001 s");
+        assert_eq!(shown(59.999_78, 0.000_05, Style::Seconds), "59.9998 ± 0.0001 s");
+        assert_eq!(shown(59.999_78, 0.000_049, Style::Seconds), "59.9998 ± <0.0001 s");
+        assert_eq!(shown(1.234_567_8, 0.000_001, Style::Milliseconds), "1.2346 ± <0.0001 ms");
+        assert_eq!(shown(123_456_789.0, 0.3, Style::Count), "123,456,789 ± <1");
+        assert_eq!(shown(0.999_999_974, 0.000_000_004, Style::Share), "99.9999974 ± 0.0000004 %");
+        assert_eq!(shown(0.999_97, 0.000_000_1, Style::Share), "99.9970 ± <0.0001 %");
+    }
+
+    /// The shown figure and interval differ from the true ones by a rounding in the last place, or the shown bound is
+    /// above the interval: whatever their sizes, what is shown is true.
+    #[test]
+    fn what_is_shown_holds_for_every_size_of_interval() {
+        for mean in [1.0, 2.5, 31.4, 999.999, 12_345.678] {
+            for exponent in -8..3 {
+                for leading in [1.0, 1.4, 3.3, 4.9, 5.1, 9.7] {
+                    let half = leading * libm::pow(10.0, f64::from(exponent));
+                    if half <= mean * 1e-9 {
+                        // Taken for noise.
+                        continue;
+                    }
+                    let text = written(mean, Some(half), Style::Count).replace(',', "");
+                    let (shown, interval) = text.split_once(" ± ").unwrap();
+                    let place = libm::pow(10.0, -(shown.split_once('.').map_or(0, |(_, tail)| tail.len()) as f64));
+                    assert!((shown.parse::<f64>().unwrap() - mean).abs() <= place * 0.500_001, "{text}");
+                    match interval.strip_prefix('<') {
+                        Some(bound) => assert!(half < bound.parse().unwrap(), "{half}: {text}"),
+                        None => {
+                            let interval: f64 = interval.parse().unwrap();
+                            assert!(interval > 0.0 && (interval - half).abs() <= place * 0.500_001, "{half}: {text}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

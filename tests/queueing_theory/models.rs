@@ -251,7 +251,7 @@ fn run(name: &str, text: &str) -> Summary {
     let scenario =
         Scenario::parse(name, text, Path::new(""), &Overrides::default()).unwrap_or_else(|wrong| panic!("{wrong}"));
     let summary = Experiment::new(&scenario).run(|| ());
-    assert!(!summary.partial, "{:?}", summary.cut_short);
+    assert!(!summary.partial, "{:?}", summary.cut_short());
     summary
 }
 

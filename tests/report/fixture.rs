@@ -1,5 +1,6 @@
 //! Summaries as an experiment would make them, from models small enough to check by eye.
 
+mod failing;
 mod overloaded;
 mod recovering;
 mod served;
@@ -7,14 +8,15 @@ mod unfinished;
 
 use std::collections::BTreeMap;
 
+pub use failing::failing;
 pub use overloaded::overloaded;
 pub use recovering::recovering;
 pub use served::served;
 pub use unfinished::unfinished;
 
 use stormsim::experiment::{
-    BucketMeans, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, Series, Stat, Summary, ToolInfo, VariantSummary,
-    Verdict,
+    BucketMeans, FaultWindows, Judgement, MetricTable, ReplicaRow, ScenarioInfo, Series, Stat, Summary, ToolInfo,
+    VariantSummary, Verdict,
 };
 use stormsim::metrics::catalogue::{Column, ScopeKind, columns};
 
@@ -76,11 +78,14 @@ pub fn outage() -> Summary {
     summary
 }
 
-/// Cut short before anything happened: every metric is undefined and no series has a bucket.
+/// Interrupted before anything happened: every metric is undefined and no series has a bucket.
 pub fn nothing() -> Summary {
     let metrics = Metrics::new(2, |_, _| None);
     let mut summary = summary("cut-short", 2, vec![variant("base", metrics, &["db"], &["users->db"])]);
     summary.partial = true;
+    let base = &mut summary.variants[0];
+    (base.partial, base.replicas_finished) = (true, 0);
+    base.replicas.clear();
     summary
 }
 
@@ -272,6 +277,10 @@ fn outage_variant(number: usize) -> VariantSummary {
             "retries" => Some(9_000.0 * retries_per_failure + 30.0 * noise),
             "amplification" => Some(1.0 + retries_per_failure * (0.2 + 0.01 * noise)),
             "success_ratio" => Some(0.999_5 - 0.01 * retries_per_failure + 1e-5 * noise),
+            "failed" | "stopped_exhausted" => Some(30.0 + 600.0 * retries_per_failure),
+            "failed_timeout" => Some(20.0 + 400.0 * retries_per_failure),
+            "failed_unavailable" => Some(10.0 + 200.0 * retries_per_failure),
+            other if other.starts_with("failed_") || other.starts_with("stopped_") => Some(0.0),
             "latency_p99_ms" => Some(150.0 * (1.0 + retries_per_failure) + noise),
             "last_retry_s" if number == 0 || replica < 3 => None,
             "open" | "refused" | "dropped" | "queue_max" | "wasted_ratio" | "pool_rejected" => Some(0.0),
@@ -295,6 +304,9 @@ fn variant(name: &str, metrics: Metrics, services: &[&str], calls: &[&str]) -> V
     let tables = |kind, names: &[&str]| names.iter().map(|&name| (name.to_owned(), metrics.table(kind))).collect();
     VariantSummary {
         name: name.to_owned(),
+        partial: false,
+        replicas_finished: metrics.replicas,
+        cut_short: None,
         metrics: metrics.table(ScopeKind::Scenario),
         clients: tables(ScopeKind::Client, &["web"]),
         calls: tables(ScopeKind::Call, calls),
@@ -321,7 +333,6 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
         partial: false,
         variants,
         expectations: Vec::new(),
-        cut_short: None,
     }
 }
 
@@ -345,7 +356,7 @@ fn verdict(
         actual,
         // All of the 20 that the fixtures with expectations have.
         undefined: if actual.is_none() { 20 } else { 0 },
-        passed,
+        judgement: if passed { Judgement::Met } else { Judgement::NotMet },
         from: None,
         until: None,
     }
@@ -375,7 +386,7 @@ impl<'a> Metrics<'a> {
     fn rows(&self) -> Vec<ReplicaRow> {
         let columns = columns(ScopeKind::Scenario);
         let values = |replica| columns.iter().map(|column| (self.value)(column.name, replica)).collect();
-        (0..self.replicas).map(|replica| ReplicaRow { replica, values: values(replica) }).collect()
+        (0..self.replicas).map(|replica| ReplicaRow { replica, partial: false, values: values(replica) }).collect()
     }
 }
 

@@ -5,6 +5,7 @@ mod distributions;
 mod files;
 mod fixture;
 mod over_time;
+mod partial;
 mod picture;
 mod tables;
 mod text;

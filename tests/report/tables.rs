@@ -39,12 +39,15 @@ fn json_has_the_documented_keys_and_figures() {
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     // In the order of the file.
     assert_eq!(keys(&root), "schema_version tool scenario seed replicas bucket_ms partial variants expectations");
-    assert_eq!(keys(&root["variants"][0]), "name metrics clients calls services faults");
+    assert_eq!(
+        keys(&root["variants"][0]),
+        "name partial replicas_finished cut_short metrics clients calls services faults"
+    );
     let stat = &root["variants"][0]["services"]["db"]["amplification"];
     assert_eq!(keys(stat), "unit mean sd ci95 min p1 p50 p99 max n");
     assert_eq!(
         keys(&root["expectations"][0]),
-        "variant scope name metric statistic condition actual passed from to windows ci95"
+        "variant scope name metric statistic condition actual passed state from to windows ci95"
     );
     let amplification = |i: usize| root["variants"][i]["services"]["db"]["amplification"]["mean"].as_f64();
     assert_eq!([0, 1, 2].map(amplification), [Some(27.0), Some(3.0), Some(1.0)]);
@@ -70,7 +73,7 @@ fn replicas_csv_has_a_row_per_variant_and_replica() {
     let text = utf8(csv::replicas(&fixture::backoff()));
     assert_eq!(text.lines().count(), 1 + 5 * 20);
     let metrics: Vec<_> = columns(ScopeKind::Scenario).iter().map(|column| column.name).collect();
-    assert_eq!(text.lines().next().unwrap(), format!("variant,replica,seed,{}", metrics.join(",")));
+    assert_eq!(text.lines().next().unwrap(), format!("variant,replica,seed,{},partial", metrics.join(",")));
 
     let text = utf8(csv::replicas(&fixture::single()));
     let [header, row] = text.lines().collect::<Vec<_>>()[..] else { panic!("a header and a row: {text}") };
@@ -103,5 +106,5 @@ fn timeline_csv_has_the_queue_and_the_workers() {
 fn tables_of_nothing_are_headers() {
     assert_eq!(utf8(csv::timeline(&fixture::nothing())).lines().count(), 1);
     let undefined = utf8(csv::summary(&fixture::nothing()));
-    assert!(undefined.contains("\nbase,scenario,,requests,count,,,,,,,,,,0\n"), "{undefined}");
+    assert!(undefined.contains("\nbase,scenario,,requests,count,,,,,,,,,,0,1\n"), "{undefined}");
 }

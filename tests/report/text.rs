@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anstream::adapter::strip_str;
-use stormsim::experiment::Summary;
+use stormsim::experiment::{Judgement, Summary};
 use stormsim::report::text::{failures, files, report};
 
 use crate::fixture;
@@ -121,6 +121,67 @@ fn open_requests_are_not_passed_over() {
     insta::assert_snapshot!("unfinished_80", text);
 }
 
+/// The block that says why requests failed.
+fn why_failed(summary: &Summary, width: usize) -> String {
+    let text = plain(summary, width);
+    let blocks: Vec<_> = text.split("\n\n").filter(|block| block.contains(" failed: ")).collect();
+    assert!(blocks.len() <= 1, "{text}");
+    blocks.concat()
+}
+
+/// Groups in which nothing failed have no sentence, those with the same failures share one.
+#[test]
+fn why_requests_failed_at_80_and_200_columns() {
+    let summary = fixture::failing();
+    insta::assert_snapshot!("failing_80", why_failed(&summary, 80));
+    insta::assert_snapshot!("failing_200", why_failed(&summary, 200));
+}
+
+/// A share and its name stay together at every width that has room for them.
+#[test]
+fn no_share_is_torn_from_its_name() {
+    for width in 40..200 {
+        let text = strip_str(&report(&fixture::failing(), width)).to_string();
+        for share in ["timeout 92.1 %", "overloaded 7.9 %", "exhausted 88 %", "deadline 12 %"] {
+            assert!(text.contains(share), "{width}:\n{text}");
+        }
+    }
+}
+
+/// Only names that tell something apart are there, and calm scenarios have no block at all.
+#[test]
+fn failures_name_variants_and_groups_only_where_there_are_several() {
+    let only = |variant: &str, groups: &[&str]| {
+        let mut summary = fixture::failing();
+        summary.variants.retain(|one| one.name == variant);
+        summary.variants[0].clients.retain(|group, _| groups.contains(&group.as_str()));
+        why_failed(&summary, 200)
+    };
+    let sentence = "1,000 of 200,000 failed: timeout 92.1 %, overloaded 7.9 %; gave up: exhausted 88 %, deadline 12 %";
+    assert_eq!(only("busy", &["web"]), format!(" {sentence}"));
+    assert_eq!(only("busy", &["web", "batch"]), format!(" `web`: {sentence}"));
+    assert_eq!(only("calm", &["web", "batch"]), "");
+    assert!(why_failed(&fixture::backoff(), 200).starts_with(" `fixed`, `exponential`, `full-jitter`"));
+}
+
+/// 25 variants, each with failures of its own: 20 sentences, and the rest is not forgotten.
+#[test]
+fn many_failures_do_not_bury_the_tables() {
+    let mut summary = fixture::failing();
+    let mut busy = summary.variants.remove(1);
+    busy.clients.truncate(1);
+    summary.variants = (0..25)
+        .map(|number| {
+            let mut variant = busy.clone();
+            variant.clients["web"]["failed"].mean = Some(1_000.0 + f64::from(number));
+            variant
+        })
+        .collect();
+    let text = why_failed(&summary, 200);
+    assert_eq!(text.matches(" failed: ").count(), 20, "{text}");
+    assert!(text.ends_with("\n and 5 more: see `failed` in summary.csv"), "{text}");
+}
+
 /// A single variant needs no name before its sentence. Where every request is open there is no column that could show
 /// it.
 #[test]
@@ -181,7 +242,7 @@ fn an_undefined_figure_says_in_how_many_replicas() {
         summary.replicas = replicas;
         summary.expectations.truncate(2);
         for verdict in &mut summary.expectations {
-            (verdict.actual, verdict.passed, verdict.undefined) = (None, false, undefined);
+            (verdict.actual, verdict.judgement, verdict.undefined) = (None, Judgement::NotMet, undefined);
         }
         let text = strip_str(&failures(&summary)).to_string();
         assert!(text.starts_with("backoff: none of the 2 expectations was met\n"), "{text}");

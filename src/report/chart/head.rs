@@ -7,7 +7,8 @@ use super::font::Font;
 use super::legend::{Entry, Legend, Mark};
 use super::{MARGIN, WIDTH, palette};
 use crate::experiment::{Summary, VariantSummary};
-use crate::report::number::{self, INCOMPLETE, Style};
+use crate::report::coverage;
+use crate::report::number::INCOMPLETE;
 
 const TITLE_BASELINE: i32 = 38;
 const SUBTITLE_BASELINE: i32 = 66;
@@ -92,10 +93,9 @@ pub(super) fn explained<'a>(labels: impl Iterator<Item = &'a str> + Clone) -> St
 fn subtitle(shows: Shows, summary: &Summary) -> String {
     let mut text = match summary.replicas {
         0 | 1 => format!("one replica, seed {}", summary.seed),
-        replicas => {
-            let replicas = number::plain(f64::from(replicas), Style::Count, 1);
+        _ => {
             let shown = if shows == Shows::Mean { "mean over" } else { "each of" };
-            format!("{shown} {replicas} replicas, seed {}", summary.seed)
+            format!("{shown} {}, seed {}", coverage::replicas(summary), summary.seed)
         }
     };
     if summary.variants.len() > palette::VARIANTS.len() {

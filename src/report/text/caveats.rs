@@ -1,40 +1,28 @@
 //! What the headline figures do not cover: requests that had not ended, and variants in which there were none.
 
-use indexmap::IndexMap;
-
 use crate::experiment::{Summary, VariantSummary};
 use crate::report::number::{self, Style};
-use crate::report::text::{Counted, wrap};
+use crate::report::text::Counted;
+use crate::report::text::sentences::Sentences;
 
 /// Further sentences would bury the tables; the column of open requests has the figures of all variants.
 const SHOWN: usize = 8;
 
 /// A sentence for every variant that needs one; variants that need the same share it. Nothing if none does.
 pub(super) fn render(summary: &Summary, width: usize) -> String {
-    let mut variants: IndexMap<String, Vec<String>> = IndexMap::new();
+    let mut sentences = Sentences::default();
     for variant in &summary.variants {
-        if let Some(sentence) = sentence(variant, summary.replicas) {
-            variants.entry(sentence).or_default().push(format!("`{}`", variant.name));
+        if let Some(sentence) = sentence(variant) {
+            sentences.add(format!("`{}`", variant.name), sentence);
         }
     }
-    let hidden: usize = variants.values().skip(SHOWN).map(Vec::len).sum();
-    let mut lines: Vec<String> = variants
-        .into_iter()
-        .take(SHOWN)
-        .map(|(sentence, names)| match summary.variants.len() {
-            1 => sentence,
-            _ => format!("{}: {sentence}", names.join(", ")),
-        })
-        .collect();
-    if hidden > 0 {
-        lines
-            .push(format!("and {}: see the columns `requests` and `open at the end`", Counted(hidden, "more variant")));
-    }
-    lines.iter().map(|line| wrap::words(line.split(' '), [" ", "   "], width)).collect()
+    let rest =
+        |hidden| format!("and {}: see the columns `requests` and `open at the end`", Counted(hidden, "more variant"));
+    sentences.render(summary.variants.len() > 1, SHOWN, rest, width)
 }
 
 /// What a reader of this variant's row would get wrong without it.
-fn sentence(variant: &VariantSummary, replicas: u32) -> Option<String> {
+fn sentence(variant: &VariantSummary) -> Option<String> {
     let of = |metric| variant.metrics.get(metric);
     let largest = |metric| of(metric).and_then(|stat| stat.max);
     if largest("requests")? == 0.0 {
@@ -48,6 +36,7 @@ fn sentence(variant: &VariantSummary, replicas: u32) -> Option<String> {
             "every request was still open when the run ended, so there is no success ratio and no latency".to_owned(),
         );
     }
+    let replicas = variant.replicas.len() as u32;
     let [open, requests] = ["open", "requests"].map(|metric| number::figure(of(metric), Style::Count, replicas));
     let were = if open == "1" { "was" } else { "were" };
     Some(format!(

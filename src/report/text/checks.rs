@@ -2,21 +2,23 @@
 
 use std::path::Path;
 
-use crate::experiment::{Summary, Verdict};
+use crate::experiment::{Judgement, Summary, Verdict};
 use crate::report::number;
-use crate::report::text::expectations::{actual, coloured, conclusion, mark, metric, subject};
-use crate::report::text::how_far;
+use crate::report::text::expectations::{coloured, conclusion, mark, metric, result, subject};
+use crate::report::text::partial;
 
-/// A line for each expectation of each file, with what came out and the 95 % interval of a mean, and a sentence that
-/// sums them up. `all`: those that were met, too.
+/// A line for each expectation of each file, failures first, with what came out and the 95 % interval of a mean, and a
+/// sentence that sums them up. `all`: those that were met or not judged, too.
 pub(super) fn render(files: &[(&Path, &Summary)], skipped: &[&Path], all: bool) -> String {
-    let judged: Vec<(&Path, u32, &Verdict)> = files
+    let verdicts: Vec<(&Path, &Summary, &Verdict)> = files
         .iter()
-        .flat_map(|(file, summary)| summary.expectations.iter().map(|verdict| (*file, summary.replicas, verdict)))
+        .flat_map(|&(file, summary)| summary.expectations.iter().map(move |verdict| (file, summary, verdict)))
         .collect();
-    let (passed, failed): (Vec<_>, Vec<_>) = judged.into_iter().partition(|(_, _, verdict)| verdict.passed);
-    let listed = failed.iter().chain(passed.iter().filter(|_| all));
-    let lines: String = listed.map(|&(file, replicas, verdict)| line(file, replicas, verdict)).collect();
+    let of = |judgement| verdicts.iter().filter(move |(_, _, verdict)| verdict.judgement == judgement);
+    let failed = of(Judgement::NotMet).count();
+    let others = of(Judgement::NotJudged).chain(of(Judgement::Met)).filter(|_| all);
+    let lines: String =
+        of(Judgement::NotMet).chain(others).map(|&(file, summary, verdict)| line(file, summary, verdict)).collect();
     let empty: String = files
         .iter()
         .filter(|(_, summary)| all && summary.expectations.is_empty())
@@ -25,21 +27,22 @@ pub(super) fn render(files: &[(&Path, &Summary)], skipped: &[&Path], all: bool) 
     let cut: String = files
         .iter()
         .filter(|(_, summary)| summary.partial)
-        .map(|(file, summary)| format!(" partial {}: cut short.{}\n", file.display(), how_far(summary)))
+        .map(|(file, summary)| format!(" partial {}: {}\n", file.display(), partial::in_all(summary)))
         .chain(skipped.iter().map(|file| format!(" not run {}\n", file.display())))
         .collect();
-    if !all && failed.is_empty() {
+    if !all && failed == 0 {
         return cut;
     }
-    format!("{} {}\n", coloured(&(lines + &empty + &cut)), conclusion(passed.len(), failed.len()))
+    let verdicts: Vec<&Verdict> = verdicts.into_iter().map(|(_, _, verdict)| verdict).collect();
+    format!("{} {}\n", coloured(&(lines + &empty + &cut)), conclusion(&verdicts))
 }
 
-fn line(file: &Path, replicas: u32, verdict: &Verdict) -> String {
+fn line(file: &Path, summary: &Summary, verdict: &Verdict) -> String {
     let (mark, file, variant, subject) = (mark(verdict), file.display(), &verdict.variant, subject(verdict));
-    let (metric, condition, actual) = (metric(verdict), &verdict.condition, actual(verdict, replicas));
+    let (metric, condition, result) = (metric(verdict), &verdict.condition, result(verdict, summary));
     let interval = match verdict.ci95 {
         Some([low, high]) if low < high => format!(" [{}, {}]", number::six_digits(low), number::six_digits(high)),
         _ => String::new(),
     };
-    format!(" {mark:6} {file}: {variant}: {subject} {metric} {condition}: came out {actual}{interval}\n")
+    format!(" {mark:6} {file}: {variant}: {subject} {metric} {condition}: {result}{interval}\n")
 }

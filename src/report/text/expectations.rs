@@ -1,9 +1,9 @@
 //! What the scenario file said must come out, and whether it did: failures first.
 
-use crate::experiment::{Summary, Verdict};
-use crate::report::number::{self, Style};
+use crate::experiment::{Judgement, Summary, Verdict};
+use crate::report::number;
 use crate::report::text::grid::{self, Column};
-use crate::report::text::{BAD, Counted, GOOD, TITLE, styled};
+use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, partial, styled, wrap};
 
 const FAILED: &str = "FAILED";
 /// Met expectations are listed up to this number of rows; beyond it they would bury the failed ones.
@@ -11,29 +11,30 @@ const PASSED_SHOWN: usize = 20;
 
 /// Every expectation and a sentence that sums them up.
 pub(super) fn render(summary: &Summary, width: usize) -> String {
-    let (passed, mut listed): (Vec<_>, Vec<_>) = summary.expectations.iter().partition(|verdict| verdict.passed);
-    let failed = listed.len();
-    if passed.len() <= PASSED_SHOWN {
-        listed.extend(&passed);
+    let all: Vec<&Verdict> = summary.expectations.iter().collect();
+    let conclusion = conclusion(&all);
+    let of = |judgement| all.iter().copied().filter(move |verdict| verdict.judgement == judgement);
+    let mut listed: Vec<_> = of(Judgement::NotMet).chain(of(Judgement::NotJudged)).collect();
+    if of(Judgement::Met).count() <= PASSED_SHOWN {
+        listed.extend(of(Judgement::Met));
     }
     if listed.is_empty() {
-        return format!(" {}\n", conclusion(passed.len(), failed));
+        return format!(" {conclusion}\n");
     }
-    let judged = Judged { verdicts: listed, replicas: summary.replicas };
-    let rows = judged.table(width).unwrap_or_else(|| judged.list());
-    format!("{} {}\n", coloured(&rows), conclusion(passed.len(), failed))
+    let listed = Listed { verdicts: listed, summary };
+    let rows = listed.table(width).unwrap_or_else(|| listed.list(width));
+    format!("{} {conclusion}\n", coloured(&rows))
 }
 
-/// The scenario's name with the same sentence, then those that were not met; nothing if all were.
+/// The scenario's name with the same sentence, then those that were not met; nothing if all that were judged were.
 pub(super) fn failures(summary: &Summary) -> String {
-    let (passed, failed): (Vec<_>, Vec<&Verdict>) = summary.expectations.iter().partition(|verdict| verdict.passed);
+    let all: Vec<&Verdict> = summary.expectations.iter().collect();
+    let failed: Vec<_> = all.iter().copied().filter(|verdict| verdict.judgement == Judgement::NotMet).collect();
     if failed.is_empty() {
         return String::new();
     }
     let name = styled(TITLE, &summary.scenario.name);
-    let conclusion = conclusion(passed.len(), failed.len());
-    let judged = Judged { verdicts: failed, replicas: summary.replicas };
-    format!("{name}: {conclusion}\n{}", coloured(&judged.list()))
+    format!("{name}: {}\n{}", conclusion(&all), coloured(&Listed { verdicts: failed, summary }.list(usize::MAX)))
 }
 
 /// The layout counts the bytes of a colour as characters, so colours come after it.
@@ -42,27 +43,43 @@ pub(super) fn coloured(rows: &str) -> String {
     rows.lines().map(|line| line.replacen(&format!(" {FAILED} "), &mark, 1) + "\n").collect()
 }
 
-pub(super) fn conclusion(passed: usize, failed: usize) -> String {
-    let all = Counted(passed + failed, "expectation");
-    let sentence = match (passed, failed) {
-        (0, 0) => "nothing was expected".to_owned(),
-        (1, 0) => "the expectation was met".to_owned(),
-        (_, 0) => format!("all {all} were met"),
-        (0, 1) => "the expectation was not met".to_owned(),
-        (0, _) => format!("none of the {all} was met"),
-        (_, 1) => format!("1 of {all} was not met"),
-        _ => format!("{failed} of {all} were not met"),
+/// How many of all expectations were met.
+pub(super) fn conclusion(all: &[&Verdict]) -> String {
+    let count = |judgement| all.iter().filter(|verdict| verdict.judgement == judgement).count();
+    let [met, not_met, not_judged] = [Judgement::Met, Judgement::NotMet, Judgement::NotJudged].map(count);
+    let all = Counted(all.len(), "expectation");
+    let sentence = match (met, not_met, not_judged) {
+        (0, 0, 0) => "nothing was expected".to_owned(),
+        (1, 0, 0) => "the expectation was met".to_owned(),
+        (_, 0, 0) => format!("all {all} were met"),
+        (0, 1, 0) => "the expectation was not met".to_owned(),
+        (0, _, 0) => format!("none of the {all} was met"),
+        (_, 1, 0) => format!("1 of {all} was not met"),
+        (_, _, 0) => format!("{} of {all} were not met", number::whole(not_met)),
+        (0, 0, 1) => "the expectation was not judged".to_owned(),
+        (0, 0, _) => format!("none of the {all} was judged"),
+        _ => {
+            let parts = [(not_met, "not met"), (not_judged, "not judged"), (met, "met")];
+            let parts = parts.iter().filter(|(count, _)| *count > 0);
+            let parts: Vec<_> = parts.map(|(count, what)| format!("{} {what}", number::whole(*count))).collect();
+            format!("{all}: {}", parts.join(", "))
+        }
     };
-    styled(if failed == 0 { GOOD } else { BAD }, &sentence)
+    let style = match (not_met, not_judged) {
+        (0, 0) => GOOD,
+        (0, _) => WARNING,
+        _ => BAD,
+    };
+    styled(style, &sentence)
 }
 
-/// Verdicts over so many replicas.
-struct Judged<'a> {
+/// Verdicts of a summary.
+struct Listed<'a> {
     verdicts: Vec<&'a Verdict>,
-    replicas: u32,
+    summary: &'a Summary,
 }
 
-impl Judged<'_> {
+impl Listed<'_> {
     /// None if it is wider than the page.
     fn table(&self, width: usize) -> Option<String> {
         let column = |head: &str, cell: &dyn Fn(&Verdict) -> String| Column {
@@ -75,24 +92,31 @@ impl Judged<'_> {
             column("of", &subject),
             column("metric", &metric),
             column("expected", &|verdict| verdict.condition.clone()),
-            column("came out", &|verdict| actual(verdict, self.replicas)),
+            column("came out", &|verdict| came_out(verdict, self.summary)),
         ];
         grid::of_text(&columns, width)
     }
 
-    /// For a page that the table is too wide for: two lines each.
-    fn list(&self) -> String {
+    /// For a page that the table is too wide for: a line for the subject and a sentence below it, each.
+    fn list(&self, width: usize) -> String {
+        const INDENT: &str = "        ";
         let item = |verdict: &&Verdict| {
             let (mark, variant, subject) = (mark(verdict), &verdict.variant, subject(verdict));
-            let (metric, condition, actual) = (metric(verdict), &verdict.condition, actual(verdict, self.replicas));
-            format!(" {mark:6} {variant}: {subject}\n        {metric} {condition}: came out {actual}\n")
+            let (metric, condition) = (metric(verdict), &verdict.condition);
+            let sentence = format!("{metric} {condition}: {}", result(verdict, self.summary));
+            let sentence = wrap::words(sentence.split(' '), [INDENT; 2], width);
+            format!(" {mark:6} {variant}: {subject}\n{sentence}")
         };
         self.verdicts.iter().map(item).collect()
     }
 }
 
 pub(super) fn mark(verdict: &Verdict) -> &'static str {
-    if verdict.passed { "ok" } else { FAILED }
+    match verdict.judgement {
+        Judgement::Met => "ok",
+        Judgement::NotMet => FAILED,
+        Judgement::NotJudged => "-",
+    }
 }
 
 pub(super) fn subject(verdict: &Verdict) -> String {
@@ -105,22 +129,34 @@ pub(super) fn metric(verdict: &Verdict) -> String {
         metric += &format!(", {}", verdict.statistic);
     }
     if verdict.windows > 1 {
-        metric += &format!(", worst of {} windows", verdict.windows);
+        let worst_of = if verdict.judgement == Judgement::NotJudged { "" } else { "worst of " };
+        metric += &format!(", {worst_of}{} windows", verdict.windows);
     }
-    let time = |seconds| number::plain(seconds, Style::Seconds, 6);
+    let instant = number::instant;
     match (verdict.from, verdict.until) {
         (None, None) => {}
-        (Some(from), None) => metric += &format!(", from {}", time(from)),
-        (None, Some(until)) => metric += &format!(", until {}", time(until)),
-        (Some(from), Some(until)) => metric += &format!(", {} to {}", time(from), time(until)),
+        (Some(from), None) => metric += &format!(", from {}", instant(from)),
+        (None, Some(until)) => metric += &format!(", until {}", instant(until)),
+        (Some(from), Some(until)) => metric += &format!(", {} to {}", instant(from), instant(until)),
     }
     metric
 }
 
+/// What came out, or why that does not count.
+pub(super) fn result(verdict: &Verdict, summary: &Summary) -> String {
+    let came_out = came_out(verdict, summary);
+    if verdict.judgement == Judgement::NotJudged { came_out } else { format!("came out {came_out}") }
+}
+
 /// A figure has six digits, but all of them where a miss would look like a hit: `27.0000001` is not `= 27`.
-pub(super) fn actual(verdict: &Verdict, replicas: u32) -> String {
+fn came_out(verdict: &Verdict, summary: &Summary) -> String {
+    if verdict.judgement == Judgement::NotJudged {
+        let variant = summary.variants.iter().find(|variant| variant.name == verdict.variant);
+        let variant = variant.expect("an expectation is about a variant of its own summary");
+        return format!("not judged: {}", partial::in_variant(variant, summary.replicas));
+    }
     let Some(actual) = verdict.actual else {
-        return match replicas {
+        return match summary.replicas {
             1 => "undefined".to_owned(),
             all if verdict.undefined == all => format!("undefined in all {}", Counted(all as usize, "replica")),
             all => format!("undefined in {} of {}", verdict.undefined, Counted(all as usize, "replica")),
@@ -128,6 +164,7 @@ pub(super) fn actual(verdict: &Verdict, replicas: u32) -> String {
     };
     let short = number::six_digits(actual);
     let plain = short.replace(',', "");
-    let looks_met = !verdict.passed && verdict.condition.split_whitespace().any(|word| word == plain);
+    let failed = verdict.judgement == Judgement::NotMet;
+    let looks_met = failed && verdict.condition.split_whitespace().any(|word| word == plain);
     if looks_met { actual.to_string() } else { short }
 }

@@ -7,7 +7,7 @@ use crate::experiment::{MetricTable, Stat, Summary, VariantSummary};
 use crate::report::number::{self, Style};
 use crate::report::services;
 use crate::report::text::grid::{self, Column};
-use crate::report::text::{Counted, caveats, recovery};
+use crate::report::text::{Counted, caveats, failed, recovery};
 
 /// More services, or client groups, than this are not taken in at a glance.
 const NAMES_SHOWN: usize = 20;
@@ -91,6 +91,7 @@ const POOL: [Headline; 3] = [
 pub(super) fn render(summary: &Summary, width: usize) -> String {
     let mut text = variants(summary, width) + &caveats::render(summary, width);
     text += &recovery::render(summary, width);
+    text += &failed::render(summary, width);
     text += &by_client(summary, width);
     text += &by_service(summary, width);
     text += &by_pool(summary, width);
@@ -99,9 +100,9 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
 
 fn variants(summary: &Summary, width: usize) -> String {
     let names = summary.variants.iter().map(|variant| variant.name.clone()).collect();
-    let tables: Vec<_> = summary.variants.iter().map(|variant| Some(&variant.metrics)).collect();
+    let rows: Vec<_> = summary.variants.iter().map(|variant| Some(Row::of(variant, &variant.metrics))).collect();
     let labels = Column { head: "variant".to_owned(), cells: names };
-    grid::render(&labels, &columns(&SCENARIO, &tables, summary.replicas), width)
+    grid::render(&labels, &columns(&SCENARIO, &rows), width)
 }
 
 /// Nothing for a single group: its row would be that of the scenario.
@@ -168,35 +169,46 @@ fn by_name<'a>(
     width: usize,
 ) -> String {
     let grouped = summary.variants.len() > 1;
-    let (mut labels, mut tables) = (Vec::new(), Vec::new());
+    let (mut labels, mut rows) = (Vec::new(), Vec::new());
     for name in names {
         if grouped {
             labels.push(name.to_owned());
-            tables.push(None);
+            rows.push(None);
         }
         for variant in &summary.variants {
             if let Some(table) = tables_of(variant).get(name) {
                 labels.push(if grouped { format!("  {}", variant.name) } else { name.to_owned() });
-                tables.push(Some(table));
+                rows.push(Some(Row::of(variant, table)));
             }
         }
     }
     let labels = Column { head: head.to_owned(), cells: labels };
-    format!("\n{}", grid::render(&labels, &columns(headlines, &tables, summary.replicas), width))
+    format!("\n{}", grid::render(&labels, &columns(headlines, &rows), width))
 }
 
-/// A row of figures per table; where there is none, blanks. A metric that is undefined throughout, such as the latency
-/// of successes where nothing succeeded, has no column, unless that leaves none.
-fn columns(headlines: &[Headline], tables: &[Option<&MetricTable>], replicas: u32) -> Vec<Column> {
-    let cell = |table: &Option<&MetricTable>, headline: &Headline| match table {
-        Some(table) => number::figure(table.get(headline.metric), headline.style, replicas),
+/// Where the figures of a row come from.
+struct Row<'a> {
+    table: &'a MetricTable,
+    /// How many replicas of its variant have figures.
+    replicas: u32,
+}
+
+impl<'a> Row<'a> {
+    fn of(variant: &VariantSummary, table: &'a MetricTable) -> Self {
+        Self { table, replicas: variant.replicas.len() as u32 }
+    }
+}
+
+/// The cells of the rows; blanks where there is none. A metric that is undefined throughout, such as the latency of
+/// successes where nothing succeeded, has no column, unless that leaves none.
+fn columns(headlines: &[Headline], rows: &[Option<Row>]) -> Vec<Column> {
+    let cell = |row: &Option<Row>, headline: &Headline| match row {
+        Some(Row { table, replicas }) => number::figure(table.get(headline.metric), headline.style, *replicas),
         None => String::new(),
     };
     let needed = |headline: &&Headline| {
-        tables
-            .iter()
-            .flatten()
-            .any(|table| table.get(headline.metric).is_some_and(|stat| headline.says_something(stat)))
+        let mut stats = rows.iter().flatten().filter_map(|row| row.table.get(headline.metric));
+        stats.any(|stat| headline.says_something(stat))
     };
     let mut shown: Vec<_> = headlines.iter().filter(needed).collect();
     if shown.is_empty() {
@@ -206,7 +218,7 @@ fn columns(headlines: &[Headline], tables: &[Option<&MetricTable>], replicas: u3
         .into_iter()
         .map(|headline| Column {
             head: headline.head.to_owned(),
-            cells: tables.iter().map(|table| cell(table, headline)).collect(),
+            cells: rows.iter().map(|row| cell(row, headline)).collect(),
         })
         .collect()
 }

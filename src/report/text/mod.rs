@@ -3,9 +3,12 @@
 mod caveats;
 mod checks;
 mod expectations;
+mod failed;
 mod figures;
 mod grid;
+mod partial;
 mod recovery;
+mod sentences;
 mod wrap;
 
 use std::fmt;
@@ -14,6 +17,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 
 use crate::experiment::Summary;
+use crate::report::coverage;
 use crate::report::number::{self, INCOMPLETE};
 
 const TITLE: Style = Style::new().bold();
@@ -25,7 +29,7 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 /// names are never cut. It carries ANSI colours: remove them where they are not wanted.
 pub fn report(summary: &Summary, width: usize) -> String {
     let tables = figures::render(summary, width);
-    let mut sections = vec![heading(summary, tables.contains(INCOMPLETE)), tables];
+    let mut sections = vec![heading(summary, tables.contains(INCOMPLETE), width), tables];
     if !summary.expectations.is_empty() {
         sections.push(expectations::render(summary, width));
     }
@@ -60,31 +64,22 @@ fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-fn heading(summary: &Summary, incomplete: bool) -> String {
-    let replicas = Counted(summary.replicas as usize, "replica");
+fn heading(summary: &Summary, incomplete: bool, width: usize) -> String {
+    let replicas = coverage::replicas(summary);
     let variants = Counted(summary.variants.len(), "variant");
     let mut lines = styled(TITLE, &summary.scenario.name);
     let each = if summary.variants.len() > 1 { " each" } else { "" };
     lines += &format!(": {variants}, {replicas}{each}, seed {}\n", summary.seed);
-    lines += &match summary.replicas {
-        0 | 1 => "One replica: single values, without intervals.\n".to_owned(),
-        _ => format!("Mean over {replicas}; ± gives the 95 % interval of the mean by Student's t.\n"),
+    let sentence = match summary.replicas {
+        _ if summary.variants.iter().all(|variant| variant.replicas.is_empty()) => String::new(),
+        0 | 1 => "One replica: single values, without intervals.".to_owned(),
+        _ => format!("Mean over {replicas}; ± gives the 95 % interval of the mean by Student's t."),
     };
+    lines += &wrap::words(sentence.split_whitespace(), ["", "  "], width);
     if incomplete {
         lines += &format!("{INCOMPLETE} Mean of the replicas in which it is defined; it is not in all of them.\n");
     }
-    if summary.partial {
-        let partial = "Partial: the run was cut short, and the figures cover only what it got done.";
-        lines += &format!("{}{}\n", styled(WARNING, partial), how_far(summary));
-    }
-    lines
-}
-
-/// How many replicas a run that was cut short has finished; nothing if all.
-fn how_far(summary: &Summary) -> String {
-    let finished: usize = summary.variants.iter().map(|variant| variant.replicas.len()).sum();
-    let wanted = summary.replicas as usize * summary.variants.len();
-    if finished < wanted { format!(" {finished} of {wanted} replicas finished.") } else { String::new() }
+    lines + &partial::render(summary, width)
 }
 
 /// A count and its noun, in the plural where need be.
@@ -93,7 +88,6 @@ struct Counted(usize, &'static str);
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(count, noun) = self;
-        let grouped = number::plain(*count as f64, number::Style::Count, 1);
-        write!(f, "{grouped} {noun}{}", if *count == 1 { "" } else { "s" })
+        write!(f, "{} {noun}{}", number::whole(*count), if *count == 1 { "" } else { "s" })
     }
 }
