@@ -4,7 +4,7 @@ use super::head::{self, Head};
 use super::rows::{self, Axis, Group, Mark, Row, Rows};
 use super::scale::Scale;
 use super::{blank, canvas, palette, ticks};
-use crate::experiment::Summary;
+use crate::experiment::{Summary, VariantSummary};
 use crate::report::number::Style;
 use crate::report::services;
 
@@ -34,8 +34,9 @@ pub fn amplification(summary: &Summary) -> Vec<u8> {
 
 fn group(summary: &Summary, service: &str) -> Group {
     let variants = head::shown(summary).iter().zip(palette::VARIANTS);
-    let row = |(variant, color)| {
-        Row::of_mean(services::amplification(variant, service), color, Style::Factor, summary.replicas)
+    let row = |(variant, color): (&VariantSummary, _)| {
+        let replicas = variant.replicas.len() as u32;
+        Row::of_mean(services::amplification(variant, service), color, Style::Factor, replicas)
     };
     Group { name: service.to_owned(), rows: variants.map(row).collect() }
 }

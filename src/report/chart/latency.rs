@@ -49,7 +49,7 @@ fn group(summary: &Summary, name: &str, metric: &str) -> Group {
     let variants = head::shown(summary).iter().zip(palette::VARIANTS);
     let row = |(variant, color): (&VariantSummary, _)| {
         let stat = variant.metrics.get(metric).filter(|stat| stat.n > 0)?;
-        let row = Row::of_mean(Some(stat), color, Style::Milliseconds, summary.replicas);
+        let row = Row::of_mean(Some(stat), color, Style::Milliseconds, variant.replicas.len() as u32);
         // Where the label has no interval there is none to draw either.
         let interval = stat.ci95.filter(|_| row.label.contains('±'));
         Some(Row { interval, ..row })

@@ -146,7 +146,7 @@ fn variants(summary: &Summary, peak: Peak) -> Vec<Variant<'_>> {
     shown
         .map(|(variant, color)| Variant {
             name: &variant.name,
-            figures: figures(variant.metrics.get(peak.metric), summary.replicas),
+            figures: figures(variant.metrics.get(peak.metric), variant.replicas.len() as u32),
             color,
             sample: sample(variant, peak),
         })
