@@ -29,7 +29,7 @@ fn refused(policy: &str, rest: &str) -> String {
 /// What every run must satisfy, wherever it ends.
 fn assert_adds_up(outcome: &Outcome) {
     for service in &outcome.services {
-        assert_eq!(service.arrivals, service.completed + service.refused + service.in_progress);
+        assert_eq!(service.arrivals, service.completed + service.refused() + service.in_progress);
     }
     for series in [&outcome.timeline.scenario, &outcome.timeline.calls[0], &outcome.timeline.services[0]] {
         let attempts: u64 = series.iter().map(|bucket| bucket.attempts).sum();

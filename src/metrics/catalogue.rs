@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use crate::failure::{ErrorKind, StopReason};
+use crate::failure::{ErrorKind, Refusal, StopReason};
 use crate::metrics::{Aftermath, CallTally, End, FaultTally, Outcome, RequestTally, ServiceTally, WindowOutcome};
 use crate::policy::MICRO;
 use crate::time::{Instant, Span};
@@ -201,6 +201,12 @@ macro_rules! stopped_by {
     };
 }
 
+macro_rules! refused_by {
+    ($by:ident) => {
+        |t, _| Some(t.refused_by[Refusal::$by as usize] as f64)
+    };
+}
+
 /// Metrics of requests: of the scenario and of each client group.
 pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "requests" Count "requests that clients began" = |t, _| Some(t.requests as f64);
@@ -277,8 +283,16 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
     "arrival_peak" Count "most arrivals within one aligned 100 ms" = |t, _| Some(t.arrival_peak as f64);
     "amplification" Ratio "arrivals per arrival on whose whole path every attempt was the first" = |t, _| amplification(t);
     "completed" Count "arrivals that were answered, with success or an error" = |t, _| Some(t.completed as f64);
-    "refused" Count "arrivals that were turned away at the door" = |t, _| Some(t.refused as f64);
-    "admitted" Count "arrivals that were let in" = |t, _| Some((t.arrivals - t.refused) as f64);
+    "faulted" Count "those of them that were answered with the error of a fault: a `fail` struck them, or a crash ended them"
+        = |t, _| Some(t.faulted as f64);
+    "refused" Count "arrivals that were turned away at the door, for any of the next four reasons"
+        = |t, _| Some(t.refused() as f64);
+    "refused_fault" Count "arrivals that a fault turned away: `refuse`, or a crash that was not over" = refused_by!(Fault);
+    "refused_limiter" Count "arrivals that the limiter turned away" = refused_by!(Limiter);
+    "refused_in_flight" Count "arrivals that were turned away because as many were in progress as `max_in_flight`"
+        = refused_by!(InFlight);
+    "refused_queue" Count "arrivals that found all workers taken and the queue full" = refused_by!(Queue);
+    "admitted" Count "arrivals that were not turned away at the door" = |t, _| Some((t.arrivals - t.refused()) as f64);
     "dropped" Count "arrivals that were let in and discarded: by the queue, or because the caller had given up"
         = |t, _| Some(t.dropped as f64);
     "cancelled" Count "those of them that were discarded because the caller had given up"
@@ -431,13 +445,17 @@ mod tests {
     }
 
     #[test]
-    fn every_error_kind_and_stop_reason_has_its_metric() {
+    fn every_error_kind_stop_reason_and_refusal_has_its_metric() {
         let names: Vec<_> = columns(ScopeKind::Client).into_iter().map(|column| column.name.to_owned()).collect();
         for kind in ErrorKind::ALL {
             assert!(names.contains(&format!("failed_{kind}")), "{kind}");
         }
         for reason in StopReason::ALL {
             assert!(names.contains(&format!("stopped_{reason}")), "{reason}");
+        }
+        let names: Vec<_> = columns(ScopeKind::Service).into_iter().map(|column| column.name.to_owned()).collect();
+        for refusal in Refusal::ALL {
+            assert!(names.contains(&format!("refused_{refusal}")), "{refusal}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The callee's side: arrival, work, answer.
 
 use crate::dist::Purpose;
-use crate::failure::ErrorKind;
+use crate::failure::{ErrorKind, Refusal};
 use crate::plan::Cancel;
 use crate::sim::fault::Strike;
 use crate::sim::frames::{Maker, NONE, Phase, WorkFrame};
@@ -27,7 +27,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         let key = self.works[work].key;
         match self.strike(service, number, key) {
-            Strike::Refused => self.refuse(work, ErrorKind::Refused),
+            Strike::Refused => self.refuse(work, Refusal::Fault),
             Strike::Fails { error, delay, retry_after } => {
                 self.recorder.entered(service, self.now);
                 let frame = &mut self.works[work];
@@ -37,7 +37,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 }
                 match delay {
                     Some(delay) => _ = self.agenda.schedule(delay, Kind::Served.of(work)),
-                    None => self.complete(work, Some(error)),
+                    None => self.fail(work, Some(error)),
                 }
             }
             Strike::FailsAfterWork { error, retry_after } => {
@@ -84,16 +84,16 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     /// An attempt is turned away at the door.
-    pub(super) fn refuse(&mut self, work: u32, error: ErrorKind) {
+    pub(super) fn refuse(&mut self, work: u32, by: Refusal) {
         let WorkFrame { service, server, .. } = self.works[work];
-        self.recorder.refused(service, self.now);
+        self.recorder.refused(service, by, self.now);
         if FULL && server != NONE {
             self.leave_server(work);
-            if error != ErrorKind::RateLimited {
+            if by != Refusal::Limiter {
                 self.say_retry_after(work, None);
             }
         }
-        self.send_answer(work, Some(error));
+        self.send_answer(work, Some(by.error()));
     }
 
     /// The service begins to work on an attempt, for as long as this; none if it takes no time.
@@ -113,7 +113,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     pub(super) fn served(&mut self, work: u32) {
         let WorkFrame { service, phase, error, .. } = self.works[work];
         if phase == Phase::Failing {
-            return self.complete(work, error);
+            return self.fail(work, error);
         }
         let (took, is_awaited) = (self.served_for(work), self.is_awaited(work));
         self.recorder.worked(service, took, is_awaited);
@@ -125,7 +125,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     fn make_calls(&mut self, work: u32) {
         let WorkFrame { service, server, error, .. } = self.works[work];
         if FULL && error.is_some() {
-            return self.complete(work, error);
+            return self.fail(work, error);
         }
         if FULL && server != NONE && !self.plan.services[service.index()].capacity.holds_worker {
             self.free_worker(service, server);
@@ -153,6 +153,12 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             }
             work = maker;
         }
+    }
+
+    /// The service is done with an attempt that a fault has given this error.
+    fn fail(&mut self, work: u32, error: Option<ErrorKind>) {
+        self.recorder.faulted(self.works[work].service);
+        self.complete(work, error);
     }
 
     /// The service is done with an attempt.
