@@ -120,7 +120,8 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
         = stopped_by!(NotRetryable);
     "stopped_exhausted" Count "failed requests whose client had made all attempts that it may" = stopped_by!(Exhausted);
     "stopped_budget" Count "failed requests that the client's retry budget refused to try again" = stopped_by!(Budget);
-    "stopped_deadline" Count "failed requests whose time was up, or too short for another attempt and the wait before it"
+    "stopped_deadline" Count
+        "failed requests whose time was up, or too short for another attempt and the wait before it"
         = stopped_by!(Deadline);
     "stopped_caller_gone" Count "failed requests whose caller had given up: always 0, as nobody calls a client"
         = stopped_by!(CallerGone);
@@ -177,7 +178,9 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         "arrivals, divided by those on whose whole path from the client every attempt was the first: 27 means that \
          retries made 27 of each; none if there were none of these"
         = |t, _| amplification(t);
-    "completed" Count "arrivals that were answered, with success or an error, in time or late; not those turned away or discarded"
+    "completed" Count
+        "arrivals that were answered, with success or an error, in time or late; not those turned away or \
+         discarded"
         = |t, _| Some(t.completed as f64);
     "faulted" Count
         "those of `completed` that were answered with the error of a fault: a `fail` struck them, or a crash ended \
