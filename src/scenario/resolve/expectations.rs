@@ -9,10 +9,11 @@ use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
 use crate::plan::Draft;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named, Spanned};
+use crate::scenario::resolve::metric_names;
 use crate::scenario::source::Place;
 use crate::scenario::tables::{CallTable, ExpectTable, ScenarioTable};
 use crate::scenario::values::{Figure, Name, NotNegative, Text};
-use crate::scenario::{number, suggest, unbuilt};
+use crate::scenario::{number, suggest};
 use crate::time::Instant;
 
 /// A variant that expectations are judged for.
@@ -133,18 +134,8 @@ impl Row<'_> {
         if let Some(&column) = known.iter().find(|column| column.name == name) {
             return Some(column);
         }
-        let error = match elsewhere(name, scope.kind) {
-            _ if unbuilt::METRICS.contains(&name.as_str()) => {
-                unbuilt::refusal(&format!("the metric `{name}`"), &given.place)
-            }
-            Some(hint) => {
-                Diagnostic::new(format!("`{name}` is not a metric of a {}", scope.kind)).at(&given.place).hint(hint)
-            }
-            None => Diagnostic::new(format!("unknown metric `{name}`"))
-                .at(&given.place)
-                .label(format!("not a metric of a {}", scope.kind))
-                .maybe_hint(suggest::hint(name, "metrics", known.iter().map(|column| column.name))),
-        };
+        let first_of = |kind| self.judged().first().and_then(|variant| names(kind, variant.tables).into_iter().next());
+        let error = metric_names::unknown(name, &given.place, scope.kind, first_of);
         self.refuse(error)
     }
 
@@ -216,20 +207,6 @@ impl Row<'_> {
                 self.refuse(error.hint(format!("write a number; its unit is `{}`", metric.unit.name())))
             }
         }
-    }
-}
-
-/// Where to find a metric that this kind of thing does not have; none if nothing has it.
-fn elsewhere(metric: &str, kind: ScopeKind) -> Option<String> {
-    let has = |kind| columns(kind).iter().any(|column| column.name == metric);
-    let other = NAMED_SCOPES.into_iter().find(|&kind| has(kind));
-    match (other, kind) {
-        (Some(other), ScopeKind::Scenario) => Some(format!("it is one of a {other}: add `{other} = ...`")),
-        (Some(other), _) => {
-            let or = if has(ScopeKind::Scenario) { ", or nothing for the whole scenario" } else { "" };
-            Some(format!("it is one of a {other}: write `{other} = ...` instead of `{kind}`{or}"))
-        }
-        (None, _) => has(ScopeKind::Scenario).then(|| format!("it is one of the whole scenario: take `{kind}` out")),
     }
 }
 
