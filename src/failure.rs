@@ -1,4 +1,4 @@
-//! How attempts fail and why calls stop: two closed lists that every layer shares.
+//! How attempts fail, why calls stop, and who turns attempts away: closed lists that every layer shares.
 
 use std::fmt;
 
@@ -73,6 +73,31 @@ named_list! {
         Deadline = "deadline",
         /// The caller had given up, as far as this call could know.
         CallerGone = "caller_gone",
+    }
+}
+
+named_list! {
+    /// What turned an attempt away at the door of a service: the first of these that does, in this order.
+    Refusal, REFUSALS {
+        /// A fault: `refuse`, or a crash that is not over.
+        Fault = "fault",
+        /// The server's limiter.
+        Limiter = "limiter",
+        /// As many were in progress at the service as its `max_in_flight`.
+        InFlight = "in_flight",
+        /// All workers of the server were taken, and its queue was full.
+        Queue = "queue",
+    }
+}
+
+impl Refusal {
+    /// What the caller is told.
+    pub const fn error(self) -> ErrorKind {
+        match self {
+            Self::Fault => ErrorKind::Refused,
+            Self::Limiter => ErrorKind::RateLimited,
+            Self::InFlight | Self::Queue => ErrorKind::Overloaded,
+        }
     }
 }
 

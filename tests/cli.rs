@@ -228,6 +228,39 @@ fn usage_errors_exit_with_2_and_help_with_0() {
     assert_eq!(code(&stormsim(folder.path(), &["--version"])), 0);
 }
 
+/// Each message says which numbers there are, and what happens without one.
+#[test]
+fn numbers_beyond_their_range_are_answered_with_it() {
+    let folder = scratch();
+    for (flag, number, expected) in [
+        ("-n", "0", "a whole number from 1 to 1000000 is expected; leave it out for the number in the file"),
+        ("-n", "-1", "a whole number from 1 to 1000000 is expected; leave it out for the number in the file"),
+        (
+            "--replicas",
+            "1000001",
+            "a whole number from 1 to 1000000 is expected; leave it out for the number in the file",
+        ),
+        (
+            "--seed",
+            "-1",
+            "a whole number from 0 to 18446744073709551615 is expected; leave it out for the seed in the file",
+        ),
+        ("-j", "0", "a whole number from 1 to 4294967295 is expected; leave it out for one thread per processor"),
+        ("--jobs", "1.5", "a whole number from 1 to 4294967295 is expected; leave it out for one thread per processor"),
+        (
+            "--max-in-progress",
+            "0",
+            "a whole number from 1 to 4294967295 is expected; leave it out for the most that there can be, 268435456",
+        ),
+    ] {
+        let output = stormsim(folder.path(), &["run", THREE_TIER, flag, number]);
+        let message = stderr(&output);
+        assert_eq!(code(&output), 2, "{flag} {number}");
+        assert!(message.lines().next().is_some_and(|line| line.ends_with(expected)), "{flag} {number}: {message}");
+    }
+    assert!(files_in(folder.path()).is_empty(), "nothing has begun");
+}
+
 #[test]
 fn colours_only_where_they_are_wanted() {
     let folder = scratch();

@@ -77,6 +77,10 @@ fn differences(plan: &Plan, expected: &Outcome, actual: &Outcome) -> String {
         let place = format!("windows[{}..{}].", expected.from.as_ns(), expected.until.as_ns());
         found.compare_window(plan, &place, expected, actual);
     }
+    found.compare("faults.len()", &expected.faults.len(), &actual.faults.len());
+    for ((name, expected), actual) in plan.labels.faults.iter().zip(&expected.faults).zip(&actual.faults) {
+        found.compare(&format!("faults[{name}]"), expected, actual);
+    }
     found.compare_timeline(plan, &expected.timeline, &actual.timeline);
     if found.0.is_empty() && expected != actual {
         found.0.push_str("the outcomes differ in a field that is not shown");

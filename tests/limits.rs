@@ -29,7 +29,7 @@ fn refused(policy: &str, rest: &str) -> String {
 /// What every run must satisfy, wherever it ends.
 fn assert_adds_up(outcome: &Outcome) {
     for service in &outcome.services {
-        let ended = service.completed + service.refused + service.dropped;
+        let ended = service.completed + service.refused() + service.dropped;
         assert_eq!(service.arrivals, ended + service.in_progress);
     }
     for series in [&outcome.timeline.scenario, &outcome.timeline.calls[0], &outcome.timeline.services[0]] {

@@ -120,3 +120,27 @@ fn metrics_of_something_else() {
         "metric = \"attempts\"\nfault = \"outage\"\nat_most = 5",
     ]));
 }
+
+/// A name that is near to one of the metrics there, then to one of something else, then one that shares a word.
+#[test]
+fn metrics_that_do_not_exist() {
+    assert_snapshot!(errors_of_each(&[
+        "metric = \"queue_maxx\"\nservice = \"db\"\nat_most = 1",
+        "metric = \"queue_maxx\"\nat_most = 1",
+        "metric = \"latency_p99\"\nservice = \"db\"\nat_most = 1",
+        "metric = \"latency\"\nat_most = 1",
+        "metric = \"goodput\"\nservice = \"db\"\nat_most = 1",
+        "metric = \"downtime\"\nfault = \"outage\"\nat_most = 1",
+        "metric = \"errors\"\nservice = \"db\"\nat_most = 1",
+    ]));
+}
+
+/// Shares of services are shares like those of requests.
+#[test]
+fn shares_of_services_in_per_cent() {
+    assert_snapshot!(errors_of_each(&[
+        "metric = \"utilisation\"\nservice = \"db\"\nat_most = 80",
+        "metric = \"wasted_ratio\"\nservice = \"db\"\nat_most = 5",
+        "metric = \"queued_ratio\"\nservice = \"db\"\nat_most = 1.5",
+    ]));
+}

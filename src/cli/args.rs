@@ -1,6 +1,7 @@
 //! The arguments of every command.
 
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -75,13 +76,13 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 pub struct Settings {
     /// How many replicas of each variant, instead of the number in the file.
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = replicas)]
     pub replicas: Option<u32>,
     /// The seed, instead of the one in the file.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub seed: Option<u64>,
     /// Threads [default: one per processor]. The results do not depend on it.
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Override a setting in every variant: PATH=VALUE, such as retries.patient.max_retries=2. VALUE is TOML, else a
     /// string.
@@ -89,7 +90,7 @@ pub struct Settings {
     pub set: Vec<String>,
     /// End a replica that has more calls or pieces of work in progress at once [default: 268435456, some 30 GB].
     /// Expectations of its variant are not judged then; `run` writes what it has counted so far, marked as partial.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = max_in_progress)]
     pub max_in_progress: Option<NonZeroUsize>,
     /// Run only this variant.
     #[arg(long, value_name = "NAME")]
@@ -111,4 +112,33 @@ pub struct TestArguments {
     /// Print nothing but errors and failed expectations.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+fn replicas(text: &str) -> Result<u32, String> {
+    let replicas = whole(text, 1..=1_000_000, "leave it out for the number in the file")?;
+    Ok(u32::try_from(replicas).expect("the range is within u32"))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0..=u64::MAX, "leave it out for the seed in the file")
+}
+
+fn jobs(text: &str) -> Result<NonZeroUsize, String> {
+    counted(text, "leave it out for one thread per processor")
+}
+
+fn max_in_progress(text: &str) -> Result<NonZeroUsize, String> {
+    counted(text, "leave it out for the most that there can be, 268435456")
+}
+
+fn counted(text: &str, way_out: &str) -> Result<NonZeroUsize, String> {
+    let number = whole(text, 1..=u64::from(u32::MAX), way_out)?;
+    let number = usize::try_from(number).ok().and_then(NonZeroUsize::new);
+    Ok(number.expect("the range is within usize and leaves out zero"))
+}
+
+/// A whole number of this range, or what is expected and what to do without it.
+fn whole(text: &str, range: RangeInclusive<u64>, way_out: &str) -> Result<u64, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    number.ok_or_else(|| format!("a whole number from {} to {} is expected; {way_out}", range.start(), range.end()))
 }

@@ -1,8 +1,8 @@
 //! The counts of one replica.
 
-use std::fmt;
+use std::{array, fmt};
 
-use crate::failure::{ERROR_KINDS, STOP_REASONS};
+use crate::failure::{ERROR_KINDS, REFUSALS, STOP_REASONS};
 use crate::metrics::{Latency, Timeline};
 use crate::plan::Service;
 use crate::time::{Instant, Span};
@@ -277,8 +277,11 @@ pub struct ServiceTally {
     pub completed: u64,
     /// Those of them that were successes.
     pub succeeded: u64,
-    /// Turned away at the door: by a fault, a limiter, a full queue or `max_in_flight`.
-    pub refused: u64,
+    /// Answered with the error of a fault: those that a `fail` struck, and those that a crash ended.
+    pub faulted: u64,
+    /// Turned away at the door, by what did so; the position is that in
+    /// [`Refusal::ALL`](crate::failure::Refusal::ALL).
+    pub refused_by: [u64; REFUSALS],
     /// Let in and discarded before they were answered: by the queue's drop rule, or because the caller had given up.
     pub dropped: u64,
     /// Those of them whose caller had given up.
@@ -327,6 +330,11 @@ impl ServiceTally {
         Self { workers, capacity_rps, ..Self::default() }
     }
 
+    /// How many were turned away at the door.
+    pub fn refused(&self) -> u64 {
+        self.refused_by.iter().sum()
+    }
+
     /// The counts and integrals that came after `start`. Peaks, maxima and the number in progress stay as they are.
     pub(super) fn since(&self, start: &Self) -> Self {
         Self {
@@ -335,7 +343,8 @@ impl ServiceTally {
             retry_arrivals: self.retry_arrivals - start.retry_arrivals,
             completed: self.completed - start.completed,
             succeeded: self.succeeded - start.succeeded,
-            refused: self.refused - start.refused,
+            faulted: self.faulted - start.faulted,
+            refused_by: array::from_fn(|by| self.refused_by[by] - start.refused_by[by]),
             dropped: self.dropped - start.dropped,
             cancelled: self.cancelled - start.cancelled,
             queued: self.queued - start.queued,

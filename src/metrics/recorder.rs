@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::mem;
 use std::ops::Range;
 
-use crate::failure::{ErrorKind, StopReason};
+use crate::failure::{ErrorKind, Refusal, StopReason};
 use crate::metrics::buckets::{Buckets, next_multiple};
 use crate::metrics::level::Level;
 use crate::metrics::meter::{Meter, Reading, Totals};
@@ -298,9 +298,9 @@ impl<'p> Recorder<'p> {
 
     /// The attempt that has just arrived was turned away.
     #[inline]
-    pub fn refused(&mut self, service: ServiceId, now: Instant) {
+    pub fn refused(&mut self, service: ServiceId, by: Refusal, now: Instant) {
         let ServiceRecord { tally, in_flight, .. } = &mut self.services[service.index()];
-        tally.refused += 1;
+        tally.refused_by[by as usize] += 1;
         in_flight.fall(now);
     }
 
@@ -376,6 +376,11 @@ impl<'p> Recorder<'p> {
         tally.succeeded += u64::from(succeeded);
         tally.sojourn_ns += u128::from(now.since(arrived).as_ns());
         in_flight.fall(now);
+    }
+
+    /// The attempt that a service is done with got the error of a fault.
+    pub fn faulted(&mut self, service: ServiceId) {
+        self.services[service.index()].tally.faulted += 1;
     }
 
     /// Closes every window and bucket that ends at or before `now`, and passes every mark up to it.
@@ -501,7 +506,7 @@ impl<'p> Recorder<'p> {
         }
         for (total, ServiceRecord { tally, in_flight, queue, busy, .. }) in services.iter_mut().zip(&self.services) {
             (total.attempts, total.retries, total.succeeded) = (tally.arrivals, tally.retry_arrivals, tally.succeeded);
-            total.failed = tally.completed - tally.succeeded + tally.refused + tally.dropped;
+            total.failed = tally.completed - tally.succeeded + tally.refused() + tally.dropped;
             total.in_flight_ns = in_flight.integral_ns(now);
             (total.queued_ns, total.busy_ns) = (queue.integral_ns(now), busy.integral_ns(now));
             scenario.queued_ns += total.queued_ns;

@@ -7,29 +7,13 @@ use csv::Writer;
 
 use crate::experiment::{Stat, Summary};
 use crate::metrics::catalogue::{self, ScopeKind};
+use crate::report::columns::{self, CsvColumn};
 
 const IN_MEMORY: &str = "writing to memory does not fail, and every row has as many cells as the header";
 
 /// `summary.csv`: one row per variant, thing and metric, in the order of the catalogue.
 pub fn summary(summary: &Summary) -> Vec<u8> {
-    let mut table = Table::with_header([
-        "variant",
-        "scope",
-        "name",
-        "metric",
-        "unit",
-        "mean",
-        "sd",
-        "ci95_low",
-        "ci95_high",
-        "min",
-        "p1",
-        "p50",
-        "p99",
-        "max",
-        "replicas",
-        "partial",
-    ]);
+    let mut table = Table::with_header(names(&columns::SUMMARY));
     for variant in &summary.variants {
         for (scope, name, metrics) in variant.tables() {
             for (&metric, stat) in metrics {
@@ -52,8 +36,9 @@ fn figures(stat: &Stat) -> impl Iterator<Item = String> {
 /// `replicas.csv`: one row per variant and replica, with every metric of the scenario as a whole.
 pub fn replicas(summary: &Summary) -> Vec<u8> {
     let metrics = catalogue::columns(ScopeKind::Scenario);
-    let metrics = metrics.iter().map(|metric| metric.name);
-    let mut table = Table::with_header(["variant", "replica", "seed"].into_iter().chain(metrics).chain(["partial"]));
+    let names_of_metrics = metrics.iter().map(|metric| metric.name);
+    let columns = names(&columns::REPLICAS).chain(names_of_metrics).chain([columns::PARTIAL.name]);
+    let mut table = Table::with_header(columns);
     for variant in &summary.variants {
         for row in &variant.replicas {
             let labels = [variant.name.clone(), row.replica.to_string(), summary.seed.to_string()];
@@ -66,23 +51,7 @@ pub fn replicas(summary: &Summary) -> Vec<u8> {
 
 /// `timeline.csv`: one row per variant, thing and bucket in which anything happened; `time_s` is the bucket's start.
 pub fn timeline(summary: &Summary) -> Vec<u8> {
-    let mut table = Table::with_header([
-        "variant",
-        "time_s",
-        "scope",
-        "name",
-        "attempts",
-        "retries",
-        "succeeded",
-        "failed",
-        "timeouts",
-        "in_flight",
-        "queued",
-        "attempts_max",
-        "retries_max",
-        "busy",
-        "partial",
-    ]);
+    let mut table = Table::with_header(names(&columns::TIMELINE));
     for variant in &summary.variants {
         for series in &variant.timeline {
             for bucket in &series.buckets {
@@ -104,6 +73,10 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
         }
     }
     table.finish()
+}
+
+fn names(columns: &'static [CsvColumn]) -> impl Iterator<Item = &'static str> {
+    columns.iter().map(|column| column.name)
 }
 
 /// In decimal, from whole nanoseconds: three buckets of 0.1 s start at 0.3 s, not at 0.30000000000000004 s.

@@ -6,20 +6,24 @@ macro_rules! table {
     (
         $(#[$table_doc:meta])*
         $table:ident is $noun:literal, unbuilt $unbuilt:expr, exclusive $exclusive:expr;
-        $($(#[$key_doc:meta])* $key:ident: $kind:ty,)+
+        $($(#[doc = $key_doc:literal])+ $key:ident: $kind:ty,)+
     ) => {
         $(#[$table_doc])*
         #[derive(Clone, Debug, Default, ::schemars::JsonSchema)]
         #[schemars(default, deny_unknown_fields, title = $noun)]
         pub struct $table {
-            $($(#[$key_doc])* pub $key: $crate::scenario::field::Field<$kind>,)+
+            $($(#[doc = $key_doc])+ pub $key: $crate::scenario::field::Field<$kind>,)+
         }
 
         impl $table {
             /// Its keys.
             pub(crate) const TABLE: $crate::scenario::shape::TableShape = $crate::scenario::shape::TableShape {
                 noun: $noun,
-                keys: &[$((stringify!($key), <$kind as $crate::scenario::reader::Read>::SHAPE),)+],
+                keys: &[$($crate::scenario::shape::KeyShape {
+                    name: stringify!($key),
+                    shape: <$kind as $crate::scenario::reader::Read>::SHAPE,
+                    doc: concat!($($key_doc),+),
+                },)+],
                 exclusive: $exclusive,
                 unbuilt: $unbuilt,
             };
@@ -32,11 +36,16 @@ macro_rules! table {
                 node: &$crate::scenario::document::Node,
                 reader: &mut $crate::scenario::reader::Reader,
             ) -> Option<Self> {
-                let table = reader.table(node, $noun)?;
+                let $crate::scenario::document::Value::Table(table) = &node.value else {
+                    let fits = [$($crate::scenario::reader::fits::<$kind>(node),)+];
+                    return reader.no_table(node, &Self::TABLE, &fits);
+                };
                 let mut read = Self::default();
                 for (key, entry) in table {
                     match key.as_str() {
-                        $(stringify!($key) => read.$key = reader.under(key, |reader| reader.field(entry)),)+
+                        $(stringify!($key) => read.$key = reader.under(key, |reader| {
+                            reader.field(entry, Some(concat!($($key_doc),+)))
+                        }),)+
                         _ => {
                             let meant = reader.unknown_key(key, &entry.key, &Self::TABLE);
                             // What was meant is there, though wrong: nobody needs to hear that it is missing.

@@ -73,6 +73,12 @@ impl Diagnostic {
         self
     }
 
+    /// The way out where no better one is known.
+    #[must_use]
+    pub fn hint_else(self, hint: impl FnOnce() -> String) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint()) }
+    }
+
     /// The message alone.
     pub fn message(&self) -> &str {
         &self.message

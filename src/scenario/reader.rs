@@ -1,5 +1,7 @@
 //! From the tree to typed tables. Every error is reported and reading goes on, so that one pass finds them all.
 
+use std::mem;
+
 use indexmap::IndexMap;
 
 use crate::scenario::diagnostics::Diagnostic;
@@ -8,7 +10,7 @@ use crate::scenario::field::{Field, Named, Or, Spanned, Word};
 use crate::scenario::shape::{ChoiceShape, Shape, TableShape};
 use crate::scenario::source::Place;
 use crate::scenario::values::is_name;
-use crate::scenario::{duration, suggest, unbuilt};
+use crate::scenario::{duration, examples, suggest, synonyms, unbuilt};
 
 /// Something that can stand in a scenario.
 pub trait Read: Sized {
@@ -23,6 +25,8 @@ pub trait Read: Sized {
 #[derive(Debug, Default)]
 pub struct Reader {
     path: Vec<String>,
+    /// The place of the value of the key being read, and the key's doc comment.
+    key: Option<(Place, &'static str)>,
     /// What was wrong.
     pub errors: Vec<Diagnostic>,
 }
@@ -68,17 +72,46 @@ impl Reader {
         T::read(node, self).map(|value| Spanned { place: node.place.clone(), value })
     }
 
-    /// Reads a key of a table.
-    pub fn field<T: Read>(&mut self, entry: &Entry) -> Field<T> {
-        Field::present(entry.key.clone(), self.spanned(&entry.node))
+    /// Reads a key of a table, with its doc comment, or what has a name that the user chose. Where the value itself is
+    /// wrong and no better way out is known, the comment's example is one.
+    pub fn field<T: Read>(&mut self, entry: &Entry, doc: Option<&'static str>) -> Field<T> {
+        let node = &entry.node;
+        let around = mem::replace(&mut self.key, doc.map(|doc| (node.place.clone(), doc)));
+        let errors_before = self.errors.len();
+        let value = self.spanned(node);
+        let example = self.example(node).map(|example| format!("write for example `{example}`"));
+        self.hint_at(node, errors_before, |error| error.maybe_hint(example.clone()));
+        self.key = around;
+        Field::present(entry.key.clone(), value)
     }
 
-    /// The table that must stand here.
-    pub fn table<'a>(&mut self, node: &'a Node, noun: &str) -> Option<&'a Table> {
-        match &node.value {
-            Value::Table(table) => Some(table),
-            _ => self.mismatch(node, &format!("a table that describes {noun}")),
+    /// The key being read with the value that its doc comment has for an example, if this is what stands under it.
+    fn example(&self, node: &Node) -> Option<String> {
+        let (place, doc) = self.key.as_ref()?;
+        let example = examples::of_key(doc).filter(|_| *place == node.place)?;
+        Some(format!("{} = {example}", self.path.last()?))
+    }
+
+    /// Changes the hints of those errors since there were so many that are about this value and not about a part of it.
+    fn hint_at(&mut self, node: &Node, errors_before: usize, change: impl Fn(Diagnostic) -> Diagnostic) {
+        for error in &mut self.errors[errors_before..] {
+            if error.place() == Some(&node.place) {
+                *error = change(error.clone());
+            }
         }
+    }
+
+    /// Reports that something else stands where a table must; `fits` says for each of its keys whether it could stand
+    /// there.
+    pub fn no_table<T>(&mut self, node: &Node, shape: &TableShape, fits: &[bool]) -> Option<T> {
+        let meant = examples::key_meant(shape, fits).map(|key| (key, node.value.to_string()));
+        // An example for the key is better than one for its kind of table, but not than what was probably meant.
+        let table = match meant {
+            None if self.example(node).is_some() => None,
+            meant => Some(examples::of_table(shape, meant)),
+        };
+        let hint = table.zip(self.path.last()).map(|(table, key)| format!("write for example `{key} = {table}`"));
+        self.mismatch_with(node, &format!("a table that describes {}", shape.noun), hint)
     }
 
     /// Reports a key that the table being read does not have, and returns the one that was probably meant.
@@ -119,8 +152,11 @@ impl Reader {
                 self.refuse(Diagnostic::new(message).at(second).hint("keep one of them"))
             }
             _ => {
-                let expected = format!("{} such as {}", shape.noun, example(shape));
-                self.mismatch(node, &expected)
+                let Some(example) = self.example(node) else {
+                    return self.mismatch(node, &format!("{} such as {}", shape.noun, examples::of_choice(shape)));
+                };
+                let hint = format!("write for example `{example}`; choices: {}", suggest::list(shape.names()));
+                self.mismatch_with(node, shape.noun, Some(hint))
             }
         }
     }
@@ -135,9 +171,9 @@ impl Reader {
         let path = self.path();
         let error = match shape.find(tag) {
             Some(Some(_)) => Diagnostic::new(format!("{path} says `{tag}`, but not with what"))
-                .hint(format!("write {}", form(shape, tag))),
+                .hint(format!("write {}", examples::of_tag(shape, tag))),
             Some(None) => Diagnostic::new(format!("{path} says `{tag}`, which takes no settings"))
-                .hint(format!("write {}", form(shape, tag))),
+                .hint(format!("write {}", examples::of_tag(shape, tag))),
             None if shape.unbuilt.contains(&tag) => {
                 return self.refuse(unbuilt::refusal(&format!("`{tag}` in {path}"), place));
             }
@@ -145,6 +181,7 @@ impl Reader {
                 let wanting = shape.tag_of_duration().filter(|_| duration::parse(tag).is_ok());
                 Diagnostic::new(format!("{path} has an unknown choice `{tag}`"))
                     .maybe_hint(wanting.map(|wanting| format!("write `{{ {wanting} = \"{tag}\" }}`")))
+                    .maybe_hint(synonyms::meant(shape.noun, tag))
                     .maybe_hint(unknown_choice(tag, shape))
             }
         };
@@ -161,7 +198,10 @@ pub fn unknown_key(table_path: &str, key: &str, place: &Place, shape: &TableShap
     Diagnostic::new(format!("unknown key {path}"))
         .at(place)
         .label(format!("not a key of {}", shape.noun))
+        .maybe_hint(synonyms::meant(shape.noun, key))
+        .maybe_hint(examples::further_in(shape, key))
         .maybe_hint(suggest::hint_of_format(key, "keys", shape.names(), shape.unbuilt))
+        .hint_else(|| format!("`docs/format.md` lists the keys of {}", shape.noun))
 }
 
 /// The way out for a tag that a choice does not have.
@@ -169,20 +209,9 @@ pub fn unknown_choice(tag: &str, shape: &ChoiceShape) -> Option<String> {
     suggest::hint_of_format(tag, "choices", shape.names(), shape.unbuilt)
 }
 
-/// How a tag is written.
-fn form(shape: &ChoiceShape, tag: &str) -> String {
-    match shape.find(tag) {
-        Some(Some(Shape::Table(table))) => {
-            let keys: Vec<String> = table.keys.iter().map(|(key, _)| format!("{key} = ...")).collect();
-            format!("`{{ {tag} = {{ {} }} }}`", keys.join(", "))
-        }
-        Some(Some(_)) => format!("`{{ {tag} = ... }}`"),
-        _ => format!("`\"{tag}\"`"),
-    }
-}
-
-fn example(shape: &ChoiceShape) -> String {
-    shape.tags.first().map_or_else(String::new, |&(tag, _)| form(shape, tag))
+/// Whether a value could stand where this is read.
+pub fn fits<T: Read>(node: &Node) -> bool {
+    T::read(node, &mut Reader::default()).is_some()
 }
 
 impl<T: Read> Read for Named<T> {
@@ -197,7 +226,7 @@ impl<T: Read> Read for Named<T> {
             if !is_name(name) {
                 reader.errors.push(bad_name(name, &entry.key));
             }
-            let field = reader.under(name, |reader| reader.field(entry));
+            let field = reader.under(name, |reader| reader.field(entry, None));
             named.insert(name.clone(), field);
         }
         Some(Self(named))
@@ -249,9 +278,19 @@ impl<W: Word, T: Read> Read for Or<W, T> {
             _ => {
                 let errors_before = reader.errors.len();
                 let read = T::read(node, reader).map(Self::Value);
-                for error in &mut reader.errors[errors_before..] {
-                    *error = error.clone().maybe_hint(Some(format!("or write `\"{}\"`", W::TEXT)));
-                }
+                let word = format!("`\"{}\"`", W::TEXT);
+                let hint = match reader.example(node) {
+                    Some(example) => format!("write for example `{example}`, or {word}"),
+                    None => format!("or write {word}"),
+                };
+                // Another word is hardly a slip in a single value, but rather in this one.
+                let is_word = match &node.value {
+                    Value::String(text) => text.bytes().all(|byte| byte.is_ascii_alphabetic()),
+                    _ => false,
+                } && !matches!(Self::SHAPE, Shape::Table(_));
+                reader.hint_at(node, errors_before, |error| {
+                    if is_word { error.hint(&*hint) } else { error.maybe_hint(Some(hint.clone())) }
+                });
                 read
             }
         }

@@ -23,11 +23,22 @@ pub struct TableShape {
     /// What the table describes, with its article: "a service".
     pub noun: &'static str,
     /// Its keys.
-    pub keys: &'static [(&'static str, Shape)],
+    pub keys: &'static [KeyShape],
     /// Pairs of keys of which a table has at most one.
     pub exclusive: &'static [(&'static str, &'static str)],
     /// Keys of the format that this version refuses.
     pub unbuilt: &'static [&'static str],
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub struct KeyShape {
+    /// Its name.
+    pub name: &'static str,
+    /// What stands under it.
+    pub shape: Shape,
+    /// Its doc comment, see [`Notes`](crate::scenario::schema::Notes).
+    pub doc: &'static str,
 }
 
 /// The tags of a choice.
@@ -44,7 +55,7 @@ pub struct ChoiceShape {
 impl TableShape {
     /// What stands under a key.
     pub fn find(&self, key: &str) -> Option<Shape> {
-        self.keys.iter().find(|(name, _)| *name == key).map(|&(_, shape)| shape)
+        self.keys.iter().find(|one| one.name == key).map(|one| one.shape)
     }
 
     /// The keys that may not stand beside this one.
@@ -58,7 +69,7 @@ impl TableShape {
 
     /// Every key that can be set.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.keys.iter().map(|&(name, _)| name)
+        self.keys.iter().map(|key| key.name)
     }
 }
 

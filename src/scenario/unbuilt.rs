@@ -53,8 +53,10 @@ mod tests {
     fn nothing_is_both_built_and_unbuilt() {
         assert!(visit(ScenarioTable::SHAPE) > 20, "the walk reaches the tables and choices of the format");
         for name in METRICS {
-            let kinds = [ScopeKind::Scenario, ScopeKind::Client, ScopeKind::Call, ScopeKind::Service, ScopeKind::Fault];
-            assert!(kinds.iter().all(|&kind| columns(kind).iter().all(|column| column.name != *name)), "{name}");
+            assert!(
+                ScopeKind::ALL.iter().all(|&kind| columns(kind).iter().all(|column| column.name != *name)),
+                "{name}"
+            );
         }
     }
 
@@ -65,7 +67,7 @@ mod tests {
             Shape::Named(inner) => visit(*inner),
             Shape::Table(table) => {
                 assert!(table.unbuilt.iter().all(|key| table.find(key).is_none()), "{}", table.noun);
-                1 + table.keys.iter().map(|&(_, inner)| visit(inner)).sum::<usize>()
+                1 + table.keys.iter().map(|key| visit(key.shape)).sum::<usize>()
             }
             Shape::Choice(choice) => {
                 assert!(choice.unbuilt.iter().all(|tag| choice.find(tag).is_none()), "{}", choice.noun);

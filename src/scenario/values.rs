@@ -226,7 +226,18 @@ impl Read for bool {
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         match node.value {
             Value::Boolean(truth) => Some(truth),
-            _ => reader.mismatch(node, "`true` or `false`"),
+            _ => {
+                let hint = match &node.value {
+                    Value::String(text) if ["true", "yes", "on"].contains(&text.as_str()) => {
+                        "write `true`, without quotes"
+                    }
+                    Value::String(text) if ["false", "no", "off"].contains(&text.as_str()) => {
+                        "write `false`, without quotes"
+                    }
+                    _ => "write `true` or `false`, without quotes",
+                };
+                reader.mismatch_with(node, "`true` or `false`", Some(hint.to_owned()))
+            }
         }
     }
 }

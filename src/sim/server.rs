@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::dist::Purpose;
-use crate::failure::ErrorKind;
+use crate::failure::{ErrorKind, Refusal};
 use crate::plan::{Cancel, DropRule, Effect, Fault, Order, Plan, ServiceId, Target};
 use crate::policy::{CodelState, LimiterState};
 use crate::sim::agenda::Sequence;
@@ -167,13 +167,15 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let at = &mut self.servers.list[server as usize];
         if !capacity.limiter.admits(&mut at.limiter, self.now) {
             self.say_retry_after(work, capacity.retry_after);
-            return self.refuse(work, ErrorKind::RateLimited);
+            return self.refuse(work, Refusal::Limiter);
         }
         let station = &mut self.servers.stations[service.index()];
+        if station.let_in >= capacity.max_in_flight {
+            return self.refuse(work, Refusal::InFlight);
+        }
         let is_free = at.busy < at.workers && at.queue.is_empty();
-        let has_room = is_free || at.queue.len() < capacity.queue.limit;
-        if station.let_in >= capacity.max_in_flight || !has_room {
-            return self.refuse(work, ErrorKind::Overloaded);
+        if !is_free && at.queue.len() >= capacity.queue.limit {
+            return self.refuse(work, Refusal::Queue);
         }
         station.let_in += 1;
         self.works[work].phase = Phase::Queued;

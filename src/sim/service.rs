@@ -1,7 +1,7 @@
 //! The callee's side: arrival, work, answer.
 
 use crate::dist::Purpose;
-use crate::failure::ErrorKind;
+use crate::failure::{ErrorKind, Refusal};
 use crate::plan::Cancel;
 use crate::sim::agenda::Sequence;
 use crate::sim::fault::Strike;
@@ -28,8 +28,8 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         let key = self.works[work].key;
         match self.strike(service, number, key) {
-            Strike::Refused => return self.refuse(work, ErrorKind::Refused),
-            Strike::Fails { error, delay, retry_after } => return self.fail(work, error, delay, retry_after),
+            Strike::Refused => return self.refuse(work, Refusal::Fault),
+            Strike::Fails { error, delay, retry_after } => return self.fail_after(work, error, delay, retry_after),
             // It goes on as if nothing had struck.
             Strike::FailsAfterWork { error, retry_after } => {
                 self.works[work].error = Some(error);
@@ -47,7 +47,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     /// A fault answers an attempt with an error, after the delay if there is one.
-    fn fail(&mut self, work: u32, error: ErrorKind, delay: Option<Span>, retry_after: Option<Span>) {
+    fn fail_after(&mut self, work: u32, error: ErrorKind, delay: Option<Span>, retry_after: Option<Span>) {
         let frame = &mut self.works[work];
         (frame.error, frame.phase) = (Some(error), Phase::Failing);
         self.recorder.entered(frame.service, self.now);
@@ -56,7 +56,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         match delay {
             Some(delay) => self.serve_until(work, self.now + delay),
-            None => self.complete(work, Some(error)),
+            None => self.fail(work, Some(error)),
         }
     }
 
@@ -89,16 +89,16 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     /// An attempt is turned away at the door.
-    pub(super) fn refuse(&mut self, work: u32, error: ErrorKind) {
+    pub(super) fn refuse(&mut self, work: u32, by: Refusal) {
         let WorkFrame { service, server, .. } = self.works[work];
-        self.recorder.refused(service, self.now);
+        self.recorder.refused(service, by, self.now);
         if FULL && server != NONE {
             self.leave_server(work);
-            if error != ErrorKind::RateLimited {
+            if by != Refusal::Limiter {
                 self.say_retry_after(work, None);
             }
         }
-        self.send_answer(work, Some(error));
+        self.send_answer(work, Some(by.error()));
     }
 
     /// The service begins to work on an attempt, for as long as this; none if it takes no time.
@@ -138,7 +138,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     pub(super) fn served(&mut self, work: u32) {
         let WorkFrame { service, phase, error, .. } = self.works[work];
         if phase == Phase::Failing {
-            return self.complete(work, error);
+            return self.fail(work, error);
         }
         let (took, is_awaited) = (self.served_for(work), self.is_awaited(work));
         self.recorder.worked(service, took, is_awaited);
@@ -150,7 +150,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     fn make_calls(&mut self, work: u32) {
         let WorkFrame { service, server, error, .. } = self.works[work];
         if FULL && error.is_some() {
-            return self.complete(work, error);
+            return self.fail(work, error);
         }
         if FULL && server != NONE && !self.plan.services[service.index()].capacity.holds_worker {
             self.free_worker(service, server);
@@ -179,6 +179,12 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             }
             work = maker;
         }
+    }
+
+    /// The service is done with an attempt that a fault has given this error.
+    fn fail(&mut self, work: u32, error: Option<ErrorKind>) {
+        self.recorder.faulted(self.works[work].service);
+        self.complete(work, error);
     }
 
     /// The service is done with an attempt.

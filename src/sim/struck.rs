@@ -59,6 +59,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     fn reset(&mut self, work: u32) {
         let WorkFrame { service, server, phase, arrived, .. } = self.works[work];
         self.recorder.completed(service, arrived, false, self.now);
+        self.recorder.faulted(service);
         match phase {
             Phase::Queued => self.leave_queue(work),
             Phase::Serving => self.recorder.worked(service, self.served_for(work), self.is_awaited(work)),

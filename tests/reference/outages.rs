@@ -5,7 +5,7 @@ use stormsim::plan::ServiceId;
 use stormsim::time::Instant;
 
 use super::interpreter::{Freed, Interpreter};
-use super::record::{Work, WorkEnd};
+use super::record::{Struck, Work, WorkEnd};
 
 impl Interpreter<'_> {
     /// A server does nothing until `until`: what is in service there begins anew then.
@@ -36,6 +36,7 @@ impl Interpreter<'_> {
                 self.agenda.cancel(served);
                 self.count_service(work);
             }
+            self.record.works[work].struck = Some(Struck { error: ErrorKind::Reset, retry_after: None });
             self.answer_with(work, WorkEnd::Error(ErrorKind::Reset), None);
             self.abandon_calls(work, |_| true);
         }

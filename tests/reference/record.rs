@@ -1,6 +1,6 @@
 //! Everything that happened in one replica. Nothing is ever removed.
 
-use stormsim::failure::{ErrorKind, StopReason};
+use stormsim::failure::{ErrorKind, Refusal, StopReason};
 use stormsim::metrics::End;
 use stormsim::plan::{CallId, GroupId, ServiceId};
 use stormsim::sim::Note;
@@ -206,7 +206,7 @@ pub struct Work {
     pub began: Option<Moment>,
     /// When that worker was free again.
     pub freed: Option<Moment>,
-    /// The fault that struck it, if one did.
+    /// The error that a fault has for it: a failure that struck it, or a crash that ended it.
     pub struck: Option<Struck>,
     /// How long its service takes; zero before a worker took it up.
     pub service_time: Span,
@@ -292,8 +292,8 @@ pub enum WorkEnd {
     Success,
     /// The work failed, or a fault had it fail.
     Error(ErrorKind),
-    /// Turned away at the door.
-    TurnedAway(ErrorKind),
+    /// Turned away at the door, by this.
+    TurnedAway(Refusal),
     /// Discarded when its turn came.
     Dropped,
     /// Its caller had given up.
@@ -306,8 +306,10 @@ impl WorkEnd {
     pub fn answer(self) -> Option<Result<(), ErrorKind>> {
         match self {
             Self::Success => Some(Ok(())),
-            Self::Error(kind) | Self::TurnedAway(kind) => Some(Err(kind)),
-            Self::Dropped => Some(Err(ErrorKind::Overloaded)),
+            Self::Error(kind) => Some(Err(kind)),
+            Self::TurnedAway(Refusal::Fault) => Some(Err(ErrorKind::Refused)),
+            Self::TurnedAway(Refusal::Limiter) => Some(Err(ErrorKind::RateLimited)),
+            Self::TurnedAway(Refusal::InFlight | Refusal::Queue) | Self::Dropped => Some(Err(ErrorKind::Overloaded)),
             Self::Cancelled => None,
         }
     }

@@ -1,7 +1,7 @@
 //! What an attempt meets at its target, from its arrival to its answer.
 
 use stormsim::dist::Purpose;
-use stormsim::failure::ErrorKind;
+use stormsim::failure::Refusal;
 use stormsim::plan::{Cancel, ServiceId};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
@@ -29,7 +29,7 @@ impl Interpreter<'_> {
                 self.record.works[work].struck = struck;
                 self.enter(work, service, server);
             }
-            Door::Refused => self.answer_with(work, WorkEnd::TurnedAway(ErrorKind::Refused), None),
+            Door::Refused => self.answer_with(work, WorkEnd::TurnedAway(Refusal::Fault), None),
             Door::Fails(delay, is_no_phase, struck) => {
                 self.record.works[work].struck = Some(struck);
                 if is_no_phase { self.served(work) } else { self.serve_until(work, self.now + delay) }
@@ -68,9 +68,9 @@ impl Interpreter<'_> {
         let is_in_progress = |other: &&Work| other.service == service && other.ended.is_none() && is_let_in(other);
         let others = self.record.works.iter().filter(is_in_progress).count();
         if !capacity.limiter.admits(&mut self.server_of(work).limiter, now) {
-            self.answer_with(work, WorkEnd::TurnedAway(ErrorKind::RateLimited), capacity.retry_after);
+            self.answer_with(work, WorkEnd::TurnedAway(Refusal::Limiter), capacity.retry_after);
         } else if others >= capacity.max_in_flight as usize {
-            self.answer_with(work, WorkEnd::TurnedAway(ErrorKind::Overloaded), None);
+            self.answer_with(work, WorkEnd::TurnedAway(Refusal::InFlight), None);
         } else if self.workers_taken(service, server) < self.workers(service, server)
             && self.server_of(work).queue.is_empty()
         {
@@ -78,7 +78,7 @@ impl Interpreter<'_> {
         } else if self.server_of(work).queue.len() < capacity.queue.limit as usize {
             self.join_queue(work);
         } else {
-            self.answer_with(work, WorkEnd::TurnedAway(ErrorKind::Overloaded), None);
+            self.answer_with(work, WorkEnd::TurnedAway(Refusal::Queue), None);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use stormsim::failure::StopReason;
+use stormsim::failure::{REFUSALS, StopReason};
 use stormsim::metrics::{CallTally, Latency, RequestTally, ServiceTally};
 use stormsim::plan::{CallId, Plan, ServiceId};
 use stormsim::time::{Instant, Span};
@@ -174,6 +174,12 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
         works().filter(move |work| work.ended_in(window) && work.end().is_some_and(counted))
     };
     let completed = || ended(|end| matches!(end, WorkEnd::Success | WorkEnd::Error(_)));
+    let mut refused_by = [0; REFUSALS];
+    for work in works().filter(|work| work.ended_in(window)) {
+        if let Some(WorkEnd::TurnedAway(refusal)) = work.end() {
+            refused_by[refusal as usize] += 1;
+        }
+    }
     let periods: Vec<_> = entered().map(|work| (work.arrived, work.ended.map(|(moment, _)| moment))).collect();
     let (in_flight_max, in_flight_max_at) = most_at_once(window, &periods);
     let sojourns = completed().map(|work| work.presence(record.end)).map(|stay| stay.end.since(stay.start));
@@ -183,7 +189,8 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
         retry_arrivals: arrived().filter(|work| path(work).is_retry).count() as u64,
         completed: completed().count() as u64,
         succeeded: ended(|end| end == WorkEnd::Success).count() as u64,
-        refused: ended(|end| matches!(end, WorkEnd::TurnedAway(_))).count() as u64,
+        faulted: completed().filter(|work| work.struck.is_some()).count() as u64,
+        refused_by,
         dropped: ended(|end| matches!(end, WorkEnd::Dropped | WorkEnd::Cancelled)).count() as u64,
         cancelled: ended(|end| end == WorkEnd::Cancelled).count() as u64,
         in_progress: entered().filter(|work| work.was_there_at(window.end)).count() as u64,

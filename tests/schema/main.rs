@@ -1,7 +1,8 @@
-//! The JSON Schema and the reference page of the scenario format are made from the code, committed, and current.
-//! `UPDATE_SCHEMA=1 cargo test --test schema` writes both anew.
+//! The JSON Schema, the reference page of the scenario format and that of the metrics are made from the code,
+//! committed, and current. `UPDATE_SCHEMA=1 cargo test --test schema` writes them anew.
 
 mod accepts;
+mod metrics_page;
 mod page;
 
 use std::path::{Path, PathBuf};
@@ -32,6 +33,11 @@ fn the_schema_is_current() {
 #[test]
 fn the_reference_page_is_current() {
     check_or_write("docs/format.md", &page::write(&json_schema()));
+}
+
+#[test]
+fn the_page_of_metrics_is_current() {
+    check_or_write("docs/metrics.md", &metrics_page::write());
 }
 
 /// The command prints what is committed, to the byte.

@@ -15,7 +15,8 @@ editor begin a file with `#:schema` and the path of `schema/scenario.json`, or o
 
 A choice is written as a table with one key, such as `{ burst = { at = \"0s\" } }`, or as a bare string where it takes no
 settings. Durations are strings of a number and a unit: `ns`, `us`, `ms`, `s`, `m`, `h`, `d`. Names are made of letters,
-digits, `_` and `-`. The path of a setting, as `--set` and `[variants]` use it, is the path of its table and its key.
+digits, `_` and `-`. The path of a setting, as `--set` and `[variants]` use it, is the path of its table and its key. What `expect` can
+measure is listed in [metrics.md](metrics.md).
 ";
 
 /// Where a definition is used, by its name.
@@ -108,7 +109,7 @@ fn tags_table(root: &Value, tags: &[Value]) -> String {
 }
 
 /// A cell of a table must not end it.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('|', "\\|")
 }
 

@@ -9,10 +9,11 @@ use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
 use crate::plan::Draft;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named, Spanned};
+use crate::scenario::resolve::metric_names;
 use crate::scenario::source::Place;
 use crate::scenario::tables::{CallTable, ExpectTable, ScenarioTable};
 use crate::scenario::values::{Figure, Name, NotNegative, Text};
-use crate::scenario::{number, suggest, unbuilt};
+use crate::scenario::{number, suggest};
 use crate::time::Instant;
 
 /// A variant that expectations are judged for.
@@ -26,7 +27,8 @@ pub struct Judged<'a> {
 }
 
 /// Metrics that are shares and never above 1, unlike other ratios.
-const SHARES: [&str; 3] = ["success_ratio", "first_try_success_ratio", "retry_ratio"];
+const SHARES: [&str; 6] =
+    ["success_ratio", "first_try_success_ratio", "retry_ratio", "wasted_ratio", "utilisation", "queued_ratio"];
 
 /// The scopes that have names, in the order of their keys.
 const NAMED_SCOPES: [ScopeKind; 4] = [ScopeKind::Service, ScopeKind::Call, ScopeKind::Client, ScopeKind::Fault];
@@ -132,18 +134,8 @@ impl Row<'_> {
         if let Some(&column) = known.iter().find(|column| column.name == name) {
             return Some(column);
         }
-        let error = match elsewhere(name, scope.kind) {
-            _ if unbuilt::METRICS.contains(&name.as_str()) => {
-                unbuilt::refusal(&format!("the metric `{name}`"), &given.place)
-            }
-            Some(hint) => {
-                Diagnostic::new(format!("`{name}` is not a metric of a {}", scope.kind)).at(&given.place).hint(hint)
-            }
-            None => Diagnostic::new(format!("unknown metric `{name}`"))
-                .at(&given.place)
-                .label(format!("not a metric of a {}", scope.kind))
-                .maybe_hint(suggest::hint(name, "metrics", known.iter().map(|column| column.name))),
-        };
+        let first_of = |kind| self.judged().first().and_then(|variant| names(kind, variant.tables).into_iter().next());
+        let error = metric_names::unknown(name, &given.place, scope.kind, first_of);
         self.refuse(error)
     }
 
@@ -218,20 +210,6 @@ impl Row<'_> {
     }
 }
 
-/// Where to find a metric that this kind of thing does not have; none if nothing has it.
-fn elsewhere(metric: &str, kind: ScopeKind) -> Option<String> {
-    let has = |kind| columns(kind).iter().any(|column| column.name == metric);
-    let other = NAMED_SCOPES.into_iter().find(|&kind| has(kind));
-    match (other, kind) {
-        (Some(other), ScopeKind::Scenario) => Some(format!("it is one of a {other}: add `{other} = ...`")),
-        (Some(other), _) => {
-            let or = if has(ScopeKind::Scenario) { ", or nothing for the whole scenario" } else { "" };
-            Some(format!("it is one of a {other}: write `{other} = ...` instead of `{kind}`{or}"))
-        }
-        (None, _) => has(ScopeKind::Scenario).then(|| format!("it is one of the whole scenario: take `{kind}` out")),
-    }
-}
-
 /// The names of the things of a kind.
 fn names(kind: ScopeKind, tables: &ScenarioTable) -> Vec<String> {
     let own = |name: &str| name.to_owned();
@@ -256,14 +234,14 @@ fn names(kind: ScopeKind, tables: &ScenarioTable) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A name that the catalogue does not have would be checked against nothing.
+    /// A name that the catalogue does not have would be checked against nothing, and one that is missing here not at all.
     #[test]
-    fn every_share_is_a_ratio_of_the_catalogue() {
-        let columns: Vec<Column> = [ScopeKind::Client, ScopeKind::Call].into_iter().flat_map(columns).collect();
-        for share in SHARES {
-            let column = columns.iter().find(|column| column.name == share).unwrap_or_else(|| panic!("{share}"));
-            assert_eq!(column.unit, Unit::Ratio, "{share}");
-            assert!(column.meaning.starts_with("share of "), "{share}");
+    fn the_shares_are_those_of_the_catalogue() {
+        let columns: Vec<Column> = ScopeKind::ALL.into_iter().flat_map(columns).collect();
+        for column in &columns {
+            let is_share = column.unit == Unit::Ratio && column.meaning.starts_with("share of ");
+            assert_eq!(SHARES.contains(&column.name), is_share, "{}: {}", column.name, column.meaning);
         }
+        assert!(SHARES.iter().all(|share| columns.iter().any(|column| column.name == *share)));
     }
 }

@@ -10,6 +10,7 @@ mod dists;
 mod expectations;
 mod faults;
 mod graph;
+mod metric_names;
 mod order;
 mod pauses;
 mod policies;

@@ -14,7 +14,7 @@ table! {
         ("at_most", "at_least"), ("at_most", "between"), ("at_least", "between"),
         ("tolerance", "within"),
     ];
-    /// The metric. Required. Example: `"amplification"`.
+    /// The metric, one of those that what it is about has; `docs/metrics.md` lists them. Required. Example: `"amplification"`.
     metric: Text,
     /// The service it is about. Default: the whole scenario. Example: `"db"`.
     service: Text,

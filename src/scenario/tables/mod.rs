@@ -128,8 +128,8 @@ mod tests {
         assert_eq!(schema["additionalProperties"], false, "{}", shape.noun);
         assert!(schema.get("required").is_none(), "what is required may come from a variant: {}", shape.noun);
         let properties = schema["properties"].as_object().unwrap();
-        for (key, _) in shape.keys {
-            let description = properties[*key]["description"].as_str().unwrap_or_default();
+        for key in shape.names() {
+            let description = properties[key]["description"].as_str().unwrap_or_default();
             assert!(!description.is_empty(), "`{key}` of {} is not explained", shape.noun);
         }
         properties.len()

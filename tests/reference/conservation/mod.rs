@@ -11,9 +11,10 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, contextualize_config};
 use stormsim::dist::{attempt_key, call_key, replica_key, request_key};
-use stormsim::failure::StopReason;
-use stormsim::metrics::{End, Outcome};
-use stormsim::plan::{CallId, Effect, Fault, Group, Origin, Plan, Target};
+use stormsim::failure::{ErrorKind, StopReason};
+use stormsim::metrics::{End, Outcome, ServiceTally};
+use stormsim::plan::{CallId, Capacity, Effect, Fault, Group, Origin, Plan, Target};
+use stormsim::policy::Limiter;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -149,22 +150,58 @@ fn arrivals_are_conserved(
         let in_progress_before = count(&|it| before(warmup, it.arrived) && !before(warmup, it.left()));
         prop_assert_eq!(tally.arrivals, count(&|it| since(warmup, it.arrived)));
         let answered = count(&|it| it.discarded.is_none() && since(warmup, it.answered_at()));
-        prop_assert_eq!(tally.completed + tally.refused, answered);
+        prop_assert_eq!(tally.completed + tally.refused(), answered);
         prop_assert_eq!(tally.succeeded, count(&|it| it.is_well() && since(warmup, it.answered_at())));
         prop_assert_eq!(tally.dropped, count(&|it| since(warmup, it.discarded)));
+        let never_begun = |error| {
+            let is_error = |(_, result)| result == Err(error);
+            count(&|it| {
+                it.arrived.is_some()
+                    && it.began.is_none()
+                    && it.discarded.is_none()
+                    && it.answered.is_some_and(is_error)
+                    && since(warmup, it.answered_at())
+            })
+        };
+        refusals_are_conserved(plan, index, tally, never_begun)?;
         if !plan.services[index].capacity.is_unlimited() {
             prop_assert_eq!(tally.begun, count(&|it| since(warmup, it.began)));
         }
         prop_assert!(tally.cancelled <= tally.dropped && tally.wasted_ns <= tally.service_ns);
         if outcome.end >= warmup {
             prop_assert_eq!(tally.in_progress, count(&|it| it.arrived.is_some() && it.left().is_none()));
-            let left = tally.completed + tally.refused + tally.dropped + tally.in_progress;
+            let left = tally.completed + tally.refused() + tally.dropped + tally.in_progress;
             prop_assert_eq!(tally.arrivals + in_progress_before, left);
         }
         if warmup == Instant::ZERO {
             prop_assert!(tally.in_flight_ns >= tally.sojourn_ns, "what was in progress includes what was completed");
         }
         prop_assert!(tally.in_flight_max <= tally.arrivals + in_progress_before);
+    }
+    Ok(())
+}
+
+/// Each attempt that was turned away was so by one thing, and by one that the service has. `never_begun` counts those
+/// that were answered with an error without having begun: on a service without faults, these and no others.
+fn refusals_are_conserved(
+    plan: &Plan,
+    index: usize,
+    tally: &ServiceTally,
+    never_begun: impl Fn(ErrorKind) -> u64,
+) -> Result<(), TestCaseError> {
+    let [fault, limiter, in_flight, queue] = tally.refused_by;
+    prop_assert_eq!(tally.refused(), fault + limiter + in_flight + queue);
+    let capacity = &plan.services[index].capacity;
+    prop_assert!(limiter == 0 || capacity.limiter != Limiter::Unlimited);
+    prop_assert!(in_flight == 0 || capacity.max_in_flight != Capacity::NO_LIMIT);
+    prop_assert!(queue == 0 || capacity.queue.limit != Capacity::NO_LIMIT);
+    prop_assert!(tally.faulted <= tally.completed - tally.succeeded);
+    let is_on_it =
+        |fault: &Fault| fault.targets.iter().any(|target| matches!(target, Target::Service(id) if id.index() == index));
+    if !plan.faults.iter().any(is_on_it) {
+        prop_assert_eq!((tally.faulted, fault), (0, 0));
+        prop_assert_eq!(limiter, never_begun(ErrorKind::RateLimited));
+        prop_assert_eq!(in_flight + queue, never_begun(ErrorKind::Overloaded));
     }
     Ok(())
 }

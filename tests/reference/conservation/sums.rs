@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use proptest::prelude::*;
+use stormsim::failure::REFUSALS;
 use stormsim::metrics::{Bucket, CallTally, Outcome, RequestTally, ServiceTally};
 
 /// Every count and every integral of the timeline sums to that of the whole run.
@@ -32,7 +33,7 @@ pub fn the_timeline_sums_to_the_counts(outcome: &Outcome) -> Result<(), TestCase
     for (buckets, service) in outcome.timeline.services.iter().zip(&outcome.services) {
         let sum = sums(buckets);
         prop_assert_eq!((sum.attempts, sum.retries), (service.arrivals, service.retry_arrivals));
-        prop_assert_eq!(sum.succeeded + sum.failed, service.completed + service.refused + service.dropped);
+        prop_assert_eq!(sum.succeeded + sum.failed, service.completed + service.refused() + service.dropped);
         prop_assert_eq!((sum.in_flight_ns, sum.busy_ns), (service.in_flight_ns, service.busy_ns));
         queued_ns += sum.queued_ns;
     }
@@ -77,7 +78,10 @@ pub fn windows_sum_to_the_whole(outcome: &Outcome) -> Result<(), TestCaseError> 
         prop_assert_eq!(sum(|it| it.retry_arrivals), whole.retry_arrivals);
         prop_assert_eq!(sum(|it| it.completed), whole.completed);
         prop_assert_eq!(sum(|it| it.succeeded), whole.succeeded);
-        prop_assert_eq!(sum(|it| it.refused), whole.refused);
+        prop_assert_eq!(sum(|it| it.faulted), whole.faulted);
+        for by in 0..REFUSALS {
+            prop_assert_eq!(parts().map(|it| it.refused_by[by]).sum::<u64>(), whole.refused_by[by]);
+        }
         prop_assert_eq!(sum(|it| it.dropped), whole.dropped);
         prop_assert_eq!(sum(|it| it.cancelled), whole.cancelled);
         prop_assert_eq!(sum(|it| it.queued), whole.queued);

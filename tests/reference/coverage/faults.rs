@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use stormsim::dist::{Purpose, mix};
-use stormsim::failure::ErrorKind;
+use stormsim::failure::Refusal;
 use stormsim::plan::{Direction, Effect, Failure, Fault, Target, Windows};
 use stormsim::policy::{DelayRule, ServerDelay};
 use stormsim::time::{Instant, Span};
@@ -137,8 +137,8 @@ impl Cases<'_> {
     }
 
     pub(super) fn struck_at_the_door(&self) -> Vec<(&'static str, bool)> {
-        let turned_away = |it: &Work, with: &[ErrorKind]| match it.ended {
-            Some((_, WorkEnd::TurnedAway(error))) => with.contains(&error),
+        let turned_away = |it: &Work, by: &[Refusal]| match it.ended {
+            Some((_, WorkEnd::TurnedAway(refusal))) => by.contains(&refusal),
             _ => false,
         };
         let meets = |it: &Work, is: &dyn Fn(&Effect) -> bool| {
@@ -154,19 +154,19 @@ impl Cases<'_> {
         vec![
             (
                 "turned away by a fault",
-                self.work(|it| {
-                    turned_away(it, &[ErrorKind::Refused]) && meets(it, &|effect| *effect == Effect::Refuse)
-                }),
+                self.work(|it| turned_away(it, &[Refusal::Fault]) && meets(it, &|effect| *effect == Effect::Refuse)),
             ),
             (
                 "turned away as it has crashed",
-                self.work(|it| turned_away(it, &[ErrorKind::Refused]) && meets(it, &|effect| *effect == Effect::Crash)),
+                self.work(|it| turned_away(it, &[Refusal::Fault]) && meets(it, &|effect| *effect == Effect::Crash)),
             ),
             ("an error after a delay", fails(&|it| it.began.is_none() && is_error(it), |failure| !failure.works)),
             ("an error after work", fails(&|it| it.began.is_some() && is_error(it), |failure| failure.works)),
             (
                 "struck, and turned away for another reason",
-                fails(&|it| turned_away(it, &[ErrorKind::Overloaded, ErrorKind::RateLimited]), |failure| failure.works),
+                fails(&|it| turned_away(it, &[Refusal::Limiter, Refusal::InFlight, Refusal::Queue]), |failure| {
+                    failure.works
+                }),
             ),
             ("struck together", fails(&|_| true, |failure| failure.correlation == u64::MAX)),
             ("struck together or alone", fails(&|_| true, |failure| (1..u64::MAX).contains(&failure.correlation))),
@@ -178,7 +178,7 @@ impl Cases<'_> {
             self.work(|it| {
                 let attempt = &self.record.attempts[it.attempt];
                 let delay = match it.ended {
-                    Some((_, WorkEnd::TurnedAway(ErrorKind::RateLimited))) => self.capacity(it).retry_after,
+                    Some((_, WorkEnd::TurnedAway(Refusal::Limiter))) => self.capacity(it).retry_after,
                     Some((_, WorkEnd::Error(_))) => it.struck.and_then(|struck| struck.retry_after),
                     _ => None,
                 };

@@ -1,7 +1,7 @@
 //! What arrivals meet at finite servers, of what the rules treat in a way of its own.
 
 use stormsim::dist::{Purpose, below, draw};
-use stormsim::failure::ErrorKind;
+use stormsim::failure::Refusal;
 use stormsim::plan::{Balance, Capacity, Contention, DropRule, Order};
 use stormsim::policy::Limiter;
 
@@ -56,12 +56,12 @@ impl Cases<'_> {
     }
 
     pub(super) fn doors(&self) -> Vec<(&'static str, bool)> {
-        let turned_away = |with: ErrorKind, shows: &dyn Fn(&Capacity) -> bool| {
+        let turned_away = |by: Refusal, shows: &dyn Fn(&Capacity) -> bool| {
             self.work(|it| {
-                matches!(it.ended, Some((_, WorkEnd::TurnedAway(error))) if error == with) && shows(self.capacity(it))
+                matches!(it.ended, Some((_, WorkEnd::TurnedAway(refusal))) if refusal == by) && shows(self.capacity(it))
             })
         };
-        let limited_by = |is: fn(&Limiter) -> bool| turned_away(ErrorKind::RateLimited, &|it| is(&it.limiter));
+        let limited_by = |is: fn(&Limiter) -> bool| turned_away(Refusal::Limiter, &|it| is(&it.limiter));
         vec![
             ("above the limit of a window", limited_by(|it| matches!(it, Limiter::FixedWindow { .. }))),
             ("no token for an arrival", limited_by(|it| matches!(it, Limiter::TokenBucket { .. }))),
@@ -69,13 +69,12 @@ impl Cases<'_> {
                 "let in by a limiter",
                 self.work(|it| it.began.is_some() && self.capacity(it).limiter != Limiter::Unlimited),
             ),
+            ("too many in flight", turned_away(Refusal::InFlight, &|_| true)),
+            ("a full queue", turned_away(Refusal::Queue, &|_| true)),
             (
-                "too many in flight",
-                turned_away(ErrorKind::Overloaded, &|it| {
-                    it.workers == Capacity::NO_LIMIT || it.queue.limit == Capacity::NO_LIMIT
-                }),
+                "a full queue before too many are in flight",
+                turned_away(Refusal::Queue, &|it| it.max_in_flight != Capacity::NO_LIMIT),
             ),
-            ("a full queue", turned_away(ErrorKind::Overloaded, &|it| it.max_in_flight == Capacity::NO_LIMIT)),
         ]
     }
 

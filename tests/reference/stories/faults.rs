@@ -137,7 +137,7 @@ fn a_failure_may_take_its_work_first() {
     let answers: Vec<_> = story.iter().filter(|line| line.contains("is answered")).collect();
     assert_eq!(answers, ["10 ms: a->db #1 is answered: internal", "20 ms: b->db #1 is answered: internal"]);
     let service = &outcome.services[0];
-    assert_eq!((service.completed, service.refused, service.busy_ns), (2, 0, ns(20)));
+    assert_eq!((service.completed, service.faulted, service.refused(), service.busy_ns), (2, 2, 0, ns(20)));
 }
 
 /// How many requests fail of 20 at each of two services in each of 20 epochs of 10 ms, at even odds.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use stormsim::dist::Dist;
+use stormsim::failure::Refusal;
 use stormsim::metrics::{End, Outcome};
 use stormsim::plan::{Arrivals, CallId, Capacity, Direction, Effect, GroupId, Target};
 use stormsim::policy::{Beyond, DelayRule, Limiter, ServerDelay};
@@ -73,7 +74,12 @@ fn a_crash_resets_what_is_there_and_refuses_what_comes() {
         ]
     );
     let service = &outcome.services[0];
-    assert_eq!((service.completed, service.succeeded, service.refused, service.dropped), (3, 1, 1, 0));
+    assert_eq!((service.completed, service.succeeded, service.refused(), service.dropped), (3, 1, 1, 0));
+    assert_eq!(
+        (service.faulted, service.refused_by[Refusal::Fault as usize]),
+        (2, 1),
+        "those that were reset, and `c`"
+    );
     assert_eq!((service.service_ns, service.busy_ns, service.queued), (ns(5 + 10), ns(5 + 10), 1));
 }
 

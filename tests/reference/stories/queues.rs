@@ -74,7 +74,7 @@ fn a_full_queue_turns_away() {
         ]
     );
     let service = &outcome.services[0];
-    assert_eq!((service.arrivals, service.refused, service.completed), (3, 1, 2));
+    assert_eq!((service.arrivals, service.refused(), service.completed), (3, 1, 2));
     assert_eq!((service.queued, service.queue_max, service.begun), (1, 1, 2));
     assert_eq!((service.queue_wait_ns, service.queue_waits.count()), (ns(10), 2));
     assert_eq!((service.busy_ns, service.service_ns, service.wasted_ns), (ns(20), ns(20), 0));

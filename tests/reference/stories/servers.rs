@@ -1,8 +1,8 @@
 //! What a service lets in, to which of its servers, and how long that keeps a worker.
 
 use stormsim::dist::{Purpose, below, draw};
-use stormsim::failure::ErrorKind;
-use stormsim::plan::{Balance, Capacity, Contention};
+use stormsim::failure::{ErrorKind, Refusal};
+use stormsim::plan::{Balance, Capacity, Contention, Effect, Queue};
 use stormsim::policy::Limiter;
 use stormsim::sim::Note;
 use stormsim::time::Span;
@@ -29,6 +29,30 @@ fn errors(capacity: Capacity, arrivals_ms: &[u64]) -> Vec<Option<ErrorKind>> {
 fn only_so_many_are_in_flight() {
     let two = Capacity { max_in_flight: 2, ..Capacity::UNLIMITED };
     assert_eq!(errors(two, &[0, 1, 9, 10]), [None, None, Some(ErrorKind::Overloaded), None]);
+}
+
+/// At 0 ms one is served and one waits, which is all that the ceiling allows and all that the queue holds: the third is
+/// turned away by the ceiling, which is asked first. With room below the ceiling it is the queue. The fourth finds the
+/// limiter's three used up, the last is for a fault: neither gets as far as the ceiling.
+#[test]
+fn each_refusal_has_one_reason() {
+    let refused_by = |max_in_flight| {
+        let mut plan = HandMade::new();
+        let db = plan.service("db", 10, &[]);
+        let limiter = Limiter::FixedWindow { limit: 3, every: Span::from_ms(100) };
+        let queue = Queue { limit: 1, ..Capacity::UNLIMITED.queue };
+        plan.limit(db, Capacity { workers: 1, queue, limiter, max_in_flight, ..Capacity::UNLIMITED });
+        plan.fault(db, 4, 5, Effect::Refuse);
+        for at_ms in [0, 1, 2, 3, 4] {
+            plan.client("web", at_ms, Link::to(db));
+        }
+        let (_, outcome) = tell(&plan.0);
+        let [service] = &outcome.services[..] else { panic!("there is one service") };
+        assert_eq!((service.arrivals, service.completed, service.refused()), (5, 2, 3));
+        Refusal::ALL.iter().copied().filter(|&by| service.refused_by[by as usize] == 1).collect::<Vec<_>>()
+    };
+    assert_eq!(refused_by(2), [Refusal::Fault, Refusal::Limiter, Refusal::InFlight]);
+    assert_eq!(refused_by(3), [Refusal::Fault, Refusal::Limiter, Refusal::Queue]);
 }
 
 /// The first is answered by a fault, 10 ms late: it takes no place, so that two more find one and the fourth does not.

@@ -1,0 +1,74 @@
+//! What other tools, or the words of the trade, call things that have another name here, or another place.
+
+/// What describes something, by its noun; the words for a part of it; and what to write instead.
+type Synonyms = (&'static str, &'static [&'static str], &'static str);
+
+const SYNONYMS: &[Synonyms] = &[
+    ("a fault", &["target", "targets", "service", "services", "call", "calls", "client"], "write `on = [\"db\"]`"),
+    (
+        "a fault",
+        &["window", "windows", "duration", "for", "start", "end", "at"],
+        "write `from = \"30s\"` and `until = \"40s\"`, or `lasts = \"10s\"` for the latter; `every = \"60s\"` repeats it",
+    ),
+    ("an effect", &["down", "outage"], "write `\"refuse\"`, or `\"blackhole\"` where nobody even says no"),
+    ("an effect", &["error", "errors", "unavailable"], "write `{ fail = { error = \"unavailable\" } }`"),
+    ("an effect", &["latency", "delay"], "write `{ slow = { add = \"200ms\" } }`"),
+    (
+        "a call",
+        &["retries", "max_retries", "max_attempts", "attempts", "backoff", "jitter", "budget"],
+        "retry policies have names: write `retry = \"patient\"`, and `[retries.patient]` with `max_retries = 2`",
+    ),
+    ("a call", &["target", "service"], "write `to = \"db\"`"),
+    ("a call", &["latency", "delay"], "write `network = \"1ms\"`; how long the callee works is its `service_time`"),
+    ("a service", &["concurrency", "threads", "max_concurrency"], "write `workers = 64`"),
+    ("a service", &["replicas", "servers"], "write `instances = 3`"),
+    ("a service", &["latency", "delay", "duration"], "write `service_time = \"5ms\"`"),
+    (
+        "a service",
+        &["timeout", "retry"],
+        "these belong to the calls to it: write `calls.db = { timeout = \"1s\" }` at the caller",
+    ),
+];
+
+/// What to write instead of a word, in something with this noun; none for a word that is not known.
+pub fn meant(noun: &str, word: &str) -> Option<String> {
+    let found = SYNONYMS.iter().find(|(of, words, _)| *of == noun && words.contains(&word));
+    found.map(|(_, _, instead)| (*instead).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::reader::Read;
+    use crate::scenario::shape::Shape;
+    use crate::scenario::tables::ScenarioTable;
+
+    /// The nouns, and every key and tag in something that has them.
+    fn visit(shape: Shape, known: &mut Vec<(&'static str, &'static str)>) {
+        match shape {
+            Shape::Value | Shape::Duration => {}
+            Shape::Named(inner) => visit(*inner, known),
+            Shape::Table(table) => {
+                known.extend(table.names().chain(table.unbuilt.iter().copied()).map(|name| (table.noun, name)));
+                table.keys.iter().for_each(|key| visit(key.shape, known));
+            }
+            Shape::Choice(choice) => {
+                known.extend(choice.names().map(|name| (choice.noun, name)));
+                choice.tags.iter().filter_map(|&(_, takes)| takes).for_each(|takes| visit(takes, known));
+            }
+        }
+    }
+
+    /// A synonym of what does not exist would never be asked for, and a word that the format has is none.
+    #[test]
+    fn synonyms_are_of_what_there_is_and_no_words_of_the_format() {
+        let mut known = Vec::new();
+        visit(ScenarioTable::SHAPE, &mut known);
+        for (noun, words, _) in SYNONYMS {
+            assert!(known.iter().any(|(of, _)| of == noun), "{noun}");
+            for word in *words {
+                assert!(!known.contains(&(noun, word)), "{word} of {noun}");
+            }
+        }
+    }
+}
