@@ -76,8 +76,10 @@ fn effects_fit_some_kinds_of_targets_and_no_others() {
         ("{ loss = {} }", [false, true, false]),
         ("{ load = { factor = 2 } }", [false, false, true]),
     ];
-    let shop =
-        SHOP.replace("{ burst = {} }", "{ poisson = { rate = 5 } }").replace("name =", "horizon = \"60s\"\nname =");
+    let shop = SHOP
+        .replace("{ burst = {} }", "{ poisson = { rate = 5 } }")
+        .replace("name =", "horizon = \"60s\"\nname =")
+        .replace("instances = 3", "instances = 3\nworkers = 2");
     let mut refusals = Vec::new();
     for (effect, fits) in effects {
         for (target, fits) in ["front", "front->db", "web"].into_iter().zip(fits) {
@@ -145,13 +147,21 @@ fn silence_in_which_somebody_waits_for_ever() {
     let errors = [
         "on = [\"front\", \"db\"]\nlasts = \"1s\"\neffect = \"blackhole\"",
         "on = [\"front->db\"]\neffect = { loss = { direction = \"response\" } }",
-        "on = [\"db\"]\neffect = \"pause\"",
-        "on = [\"db\"]\neffect = { capacity = { factor = 0.1 } }",
+        // The timeout of `web->front` does not end the work.
+        "on = [\"front\"]\neffect = \"pause\"",
+        // One of four workers is left, and of this one none.
+        "on = [\"db\"]\neffect = { capacity = { factor = 0.3 } }\n\
+         [faults.g]\non = [\"front\", \"db\"]\nfrom = \"9s\"\neffect = { capacity = { factor = 0.3 } }",
     ];
-    let errors = errors.map(|fault| {
+    let shop = shop.replace("instances = 3", "instances = 3\nworkers = 9");
+    let refused = |fault: &str, shop: &str| {
         let text = format!("{shop}[faults.f]\n{fault}");
         Scenario::parse("shop.toml", &text, Path::new(""), &Overrides::default()).unwrap_err().to_string()
-    });
+    };
+    let mut errors = errors.map(|fault| refused(fault, &shop)).to_vec();
+    // Work that ends with its callers has callers that wait for ever.
+    let cancelling = shop.replace("workers = 4", "cancel = \"running\"");
+    errors.push(refused("on = [\"db\"]\neffect = \"pause\"", &cancelling));
     assert_snapshot!(errors.join("\n---\n"));
     // A connection may fail, and an answer that is on its way may not.
     let text = format!("{shop}[faults.f]\non = [\"front->db\"]\neffect = {{ loss = {{}} }}");
@@ -170,7 +180,13 @@ fn answers_to_retry_after_that_are_none() {
 
 #[test]
 fn recoveries_that_are_none() {
-    let errors = ["{ hold = \"0s\", share = 1.5 }", "{ hold = \"1500ms\" }", "{ hold = 10, shares = 0.9 }", "\"10s\""];
+    let errors = [
+        "{ hold = \"0s\", share = 1.5 }",
+        "{ hold = \"1500ms\" }",
+        "{ hold = 10, shares = 0.9 }",
+        "\"10s\"",
+        "{ hold = \"61s\" }\nhorizon = \"60s\"",
+    ];
     let errors = errors.map(|recovery| {
         let text = format!("recovery = {recovery}\n{SHOP}");
         Scenario::parse("shop.toml", &text, Path::new(""), &Overrides::default()).unwrap_err().to_string()
@@ -202,7 +218,7 @@ fn recoveries_that_no_run_can_tell() {
     let errors = errors.map(|(shop, row)| parse(shop, &row).unwrap_err().to_string());
     // Only in some variants, of which the row is about one or all.
     let variants =
-        "[variants.long]\n[variants.short]\nhorizon = \"59s\"\n[variants.patient]\n\"recovery.hold\" = \"70s\"\n";
+        "[variants.long]\n[variants.short]\nhorizon = \"59s\"\n[variants.patient]\n\"recovery.hold\" = \"30s\"\n";
     let fits = row("from = \"40s\"\nlasts = \"10s\"", "recovered");
     let of_all = parse(&minute, &format!("{variants}{fits}")).unwrap_err();
     assert_snapshot!(format!("{}\n---\n{of_all}", errors.join("\n---\n")));
@@ -248,4 +264,35 @@ fn effects_that_say_too_little_or_too_much() {
         "[faults.f]\non = [\"db\"]\neffect = { fail = { work = true, delay = \"1s\", epoch = \"0s\", correlation = 2 } }",
         "[faults.f]\non = [\"front->db\"]\neffect = \"blackhole\"",
     ]));
+}
+
+/// 3 workers are left 0.16 of: 0.48 is none, and 0.5 would be one.
+#[test]
+fn capacities_of_which_nothing_is_or_can_be_left() {
+    let shop = SHOP.replace("instances = 3", "instances = 3\nworkers = 3");
+    let parse = |factor: &str, target: &str| {
+        let text = format!("{shop}[faults.f]\non = [{target}]\neffect = {{ capacity = {{ factor = {factor} }} }}");
+        Scenario::parse("shop.toml", &text, Path::new(""), &Overrides::default())
+    };
+    assert!(parse("0.17", "\"front\"").is_ok());
+    let errors = [("0.5", "\"front\", \"db\""), ("0.16", "\"front\""), ("0", "\"front\"")];
+    assert_snapshot!(errors.map(|(factor, target)| parse(factor, target).unwrap_err().to_string()).join("\n---\n"));
+}
+
+/// Ten million windows of 2 ms each are 20,000 s. Without a horizon, requests that begin until then make the run as long.
+#[test]
+fn faults_that_come_too_often() {
+    let parse = |length: &str, times: &str| {
+        let shop = SHOP.replace("[clients.web]", &format!("{length}\n[clients.web]"));
+        let text = format!("{shop}[faults.f]\non = [\"db\"]\n{times}\neffect = \"refuse\"");
+        Scenario::parse("shop.toml", &text, Path::new(""), &Overrides::default())
+    };
+    let repeated = "from = \"1s\"\nlasts = \"1ms\"\nevery = \"2ms\"";
+    let random = "random = { up = { exponential = { mean = \"2ns\" } }, down = \"1ns\" }";
+    assert!(parse("horizon = \"20001s\"", repeated).is_ok());
+    assert!(parse("", repeated).is_ok(), "nobody knows how long the run is");
+    assert!(parse("horizon = \"1m\"", &format!("until = \"30ms\"\n{random}")).is_ok());
+    let until = "[clients.other]\ncalls.db = {}\nuntil = \"20002s\"\narrivals = { constant = { rate = 1 } }";
+    let errors = [("horizon = \"20002s\"", repeated), (until, repeated), ("horizon = \"1m\"", random)];
+    assert_snapshot!(errors.map(|(length, times)| parse(length, times).unwrap_err().to_string()).join("\n---\n"));
 }

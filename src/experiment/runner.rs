@@ -173,6 +173,7 @@ fn summarise(name: &str, plan: &Plan, wanted: u32, digests: &[Digest], timeline:
             .map(|(name, fault)| FaultWindows {
                 name: name.clone(),
                 windows_s: shown(fault).map(|window| windows_s((window.start, window.end))).collect(),
+                recurs: recurs(&fault.windows),
             })
             .collect(),
     }
@@ -204,6 +205,15 @@ fn shown(fault: &Fault) -> impl Iterator<Item = Range<Instant>> {
     let is_drawn = matches!(fault.windows, Windows::Random { .. });
     // Nobody can tell more of them apart in a chart.
     fault.windows.of_replica(0).take(if is_drawn { 0 } else { 1_000 })
+}
+
+/// Whether there is always another window.
+fn recurs(windows: &Windows) -> bool {
+    match windows {
+        Windows::Once(_) => false,
+        Windows::Repeated { .. } => true,
+        Windows::Random { within, .. } => within.end == Instant::LIMIT,
+    }
 }
 
 /// The figures of one thing from its values in each replica.

@@ -147,6 +147,8 @@ pub struct FaultWindows {
     pub name: String,
     /// `[from, until)` in seconds; an open end is infinite.
     pub windows_s: Vec<(f64, f64)>,
+    /// Whether it comes again and again without an end.
+    pub recurs: bool,
 }
 
 /// What a service can do at once, on all of its servers together.

@@ -85,13 +85,6 @@ impl Windows {
         };
         WindowsOfReplica { windows: self, key, number: 0, next }
     }
-
-    /// The end of the last window before the run ends at `end`, if the windows do not differ between replicas; none if
-    /// the last one has not ended by then, or there is none.
-    pub fn last_end(&self, end: Instant) -> Option<Instant> {
-        let last = self.of_replica(0).take_while(|window| window.start < end).last()?;
-        (last.end < end).then_some(last.end)
-    }
 }
 
 /// See [`Windows::of_replica`].
@@ -173,7 +166,7 @@ pub enum Effect {
         /// Which.
         direction: Direction,
     },
-    /// On client groups with `constant` or `poisson` arrivals: so many times the rate.
+    /// On client groups with `constant`, `poisson` or `profile` arrivals: so many times the rate.
     Load {
         /// Not negative.
         factor: f64,
@@ -238,8 +231,6 @@ mod tests {
         assert_eq!(first, [(10, 13), (70, 73), (130, 133)]);
         // Virtual time ends, and so do the windows.
         assert!(windows.of_replica(7).all(|window| window.end <= Instant::LIMIT));
-        assert_eq!(windows.last_end(at(100)), Some(at(73)));
-        assert_eq!(windows.last_end(at(72)), None);
     }
 
     /// 20 s good, 5 s bad, from 100 s on; the third window is cut off at 172 s.

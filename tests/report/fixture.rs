@@ -134,7 +134,8 @@ fn backoff_variant(name: &str, wait: Wait, replicas: u32) -> VariantSummary {
     });
     let mut variant = variant(name, metrics, &["api"], &["clients->api"]);
     variant.timeline = vec![Series { kind: ScopeKind::Scenario, name: String::new(), buckets: means(&runs) }];
-    variant.fault_windows = vec![FaultWindows { name: "outage".to_owned(), windows_s: vec![(0.0, f64::INFINITY)] }];
+    variant.fault_windows =
+        vec![FaultWindows { name: "outage".to_owned(), windows_s: vec![(0.0, f64::INFINITY)], recurs: false }];
     variant
 }
 
@@ -239,7 +240,8 @@ fn three_tier_variant(name: &str, attempts: [u64; 3]) -> VariantSummary {
     }
     variant.timeline =
         vec![Series { kind: ScopeKind::Scenario, name: String::new(), buckets: buckets.into_values().collect() }];
-    variant.fault_windows = vec![FaultWindows { name: "db-down".to_owned(), windows_s: vec![(0.0, f64::INFINITY)] }];
+    variant.fault_windows =
+        vec![FaultWindows { name: "db-down".to_owned(), windows_s: vec![(0.0, f64::INFINITY)], recurs: false }];
     variant
 }
 
@@ -294,8 +296,12 @@ fn outage_variant(number: usize) -> VariantSummary {
     variant.timeline = vec![Series { kind: ScopeKind::Scenario, name: String::new(), buckets }];
     let drift = if number == 5 { 5.0 } else { 0.0 };
     variant.fault_windows = vec![
-        FaultWindows { name: "outage".to_owned(), windows_s: vec![(20.0, 30.0)] },
-        FaultWindows { name: "slow-disk".to_owned(), windows_s: vec![(40.0 + drift, 42.0 + drift), (50.0, 52.0)] },
+        FaultWindows { name: "outage".to_owned(), windows_s: vec![(20.0, 30.0)], recurs: false },
+        FaultWindows {
+            name: "slow-disk".to_owned(),
+            windows_s: vec![(40.0 + drift, 42.0 + drift), (50.0, 52.0)],
+            recurs: false,
+        },
     ];
     variant
 }

@@ -125,7 +125,7 @@ fn ceilings_are_drawn_and_named() {
         variant.limits["api"].in_flight = Some(410);
     }
     let picture = Picture::decode(&chart::in_flight(&summary));
-    let beside = |color| picture.count(color, NARROW.end..1_200, panel.clone());
+    let beside = |color| picture.count(color, NARROW.end..1_200, panel.start - 20..panel.end);
     assert!(beside(TEXT) > 20 && beside(VARIANTS[0]) == 0, "{} {}", beside(TEXT), beside(VARIANTS[0]));
 }
 
@@ -159,6 +159,33 @@ fn load_is_held_against_the_capacity_on_one_scale() {
     });
     let heights: Vec<_> = heights.collect();
     assert!(heights[0].abs_diff(heights[1]) <= 1, "{heights:?}");
+}
+
+/// Each panel has the window of its own variant behind it, and the mark of its own recovery: a line in all replicas, a
+/// dashed one if some of them did not recover. No line of data is at those columns but the ones that go across.
+#[test]
+fn every_variant_has_its_own_fault_and_recovery_behind_its_load() {
+    let mut summary = fixture::overloaded();
+    for (variant, (until, at_s)) in summary.variants.iter_mut().zip([(20.0, 25.0), (40.0, 50.0)]) {
+        variant.fault_windows[0].windows_s = vec![(10.0, until)];
+        variant.faults = fixture::recovering().variants[0].faults.clone();
+        let recovered = &mut variant.faults["slowdown"]["recovered_at_s"];
+        (recovered.mean, recovered.n) = (Some(at_s), variant.replicas.len() as u32);
+    }
+    summary.variants[1].faults["slowdown"]["recovered_at_s"].n -= 1;
+    let picture = Picture::decode(&chart::load(&summary));
+    let found = panels(&picture, &NARROW);
+    // The share of a panel's rows that have a colour in the column of a time.
+    let share = |panel: usize, seconds: f64, color: Color| {
+        let x = NARROW.start + (seconds / END_S * NARROW.len() as f64).round() as usize;
+        picture.count(color, x..x + 1, found[panel].clone()) as f64 / found[panel].len() as f64
+    };
+    let shaded = |panel| [15.0, 30.0, 45.0].map(|seconds| share(panel, seconds, FAULT) > 0.8);
+    assert_eq!([shaded(0), shaded(1)], [[true, false, false], [true, true, false]]);
+    let [solid, dashed] = [share(0, 25.0, TEXT), share(1, 50.0, TEXT)];
+    assert!(solid > 0.8 && (0.3..0.6).contains(&dashed), "{solid} {dashed}");
+    // The dashes of the capacity may cross these columns.
+    assert!(share(0, 50.0, TEXT) < 0.05 && share(1, 25.0, TEXT) < 0.05);
 }
 
 /// The capacities of two services that clients call say nothing about the sum of their loads.

@@ -42,7 +42,7 @@ fn overloaded_at_80_and_200_columns() {
     insta::assert_snapshot!("overloaded_200", plain(&fixture::overloaded(), 200));
 }
 
-/// A sentence for each fate; variants that share one share the sentence, and a fault that was never to end has none.
+/// A sentence for each fate; variants that share one share the sentence.
 #[test]
 fn verdicts_at_80_and_200_columns() {
     let verdicts = |summary: &Summary, width| {
@@ -54,6 +54,9 @@ fn verdicts_at_80_and_200_columns() {
     let summary = fixture::recovering();
     insta::assert_snapshot!("recovering_80", verdicts(&summary, 80));
     insta::assert_snapshot!("recovering_200", verdicts(&summary, 200));
+    let mut alike = summary.clone();
+    alike.variants.truncate(2);
+    assert!(plain(&alike, 80).contains("\n\n all variants: recovered right after `slowdown` in all 20 replicas\n\n"));
     let few = Summary { variants: summary.variants[..1].to_vec(), ..summary };
     assert!(
         plain(&few, 80).contains("\n\n recovered right after `slowdown` in all 20 replicas\n\n"),

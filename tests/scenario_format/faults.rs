@@ -78,7 +78,7 @@ on = ["db", "web->db"]
 effect = { slow = { add = { uniform = { min = "1ms", max = "2ms" } } } }
 
 [faults.half]
-on = ["db", "front"]
+on = ["db"]
 effect = { capacity = { factor = 0.5 } }
 
 [faults.requests]
@@ -165,7 +165,7 @@ fn every_effect_becomes_exactly_this() {
         fault("crashed", &[FRONT], once(0..1), Effect::Crash),
         fault("ten-times", &[DB], always(), Effect::Slow { factor: 10.0, add: Dist::ZERO }),
         fault("longer", &[DB, CALLS[1]], always(), Effect::Slow { factor: 1.0, add }),
-        fault("half", &[DB, FRONT], always(), Effect::Capacity { factor: 0.5 }),
+        fault("half", &[DB], always(), Effect::Capacity { factor: 0.5 }),
         fault("requests", &CALLS[..1], always(), Effect::Loss { probability: u64::MAX, direction: Direction::Request }),
         fault("answers", &CALLS[1..2], always(), Effect::Loss { probability: HALF, direction: Direction::Response }),
         fault("surge", &[WEB], once(0..52 * 86_400), Effect::Load { factor: 4.0 }),
@@ -251,7 +251,7 @@ fn a_setting_on_the_command_line_takes_the_place_of_its_twin() {
     assert_eq!(fault(&["faults.ten-times.effect.slow.factor=3"]).effect, slow(3.0, 0));
     assert_eq!(fault(&["faults.ten-times.effect.slow.add=200ms"]).effect, slow(1.0, 200));
     assert_eq!(fault(&["faults.ten-times.effect=refuse"]).effect, Effect::Refuse);
-    assert_eq!(fault(&["faults.ten-times.effect.capacity.factor=0"]).effect, Effect::Capacity { factor: 0.0 });
+    assert_eq!(fault(&["faults.ten-times.effect.capacity.factor=1"]).effect, Effect::Capacity { factor: 1.0 });
     assert_eq!(fault(&["faults.ten-times.lasts=5s", "faults.ten-times.until=7s"]).windows, once(0..7));
     assert_eq!(
         fault(&["faults.ten-times.lasts=5s", "faults.ten-times.random.down=1s", "faults.ten-times.every=9s"]).windows,
@@ -292,12 +292,17 @@ fn silence_that_somebody_ends_needs_no_horizon() {
         &["clients.web.calls.front.timeout=1s", "clients.web.calls.front.propagate_deadline=true"],
         "on = [\"front->db\"]\neffect = { loss = { direction = \"response\" } }",
     );
-    // What is paused, or without workers, goes on when that is over.
+    // What is paused goes on when that is over, or ends with its callers.
     is_good(&[], "on = [\"db\"]\nlasts = \"10s\"\neffect = \"pause\"");
-    is_good(&[], "on = [\"db\"]\nlasts = \"10s\"\neffect = { capacity = { factor = 0 } }");
-    // One of eight workers is left, or there are as many as needed; and nothing is ever lost.
-    is_good(&[], "on = [\"db\", \"front\"]\neffect = { capacity = { factor = 0.1 } }");
-    is_good(&[], "on = [\"front\"]\neffect = { capacity = { factor = 0 } }");
+    let ends = [&limited[..], &["services.db.cancel=running"]].concat();
+    is_good(&ends, "on = [\"db\"]\neffect = \"pause\"");
+    // One of eight workers is left, also by both of two faults; by three only for a while.
+    let [first, for_good, for_a_while] = ["", "[faults.g]\n", "[faults.h]\nlasts = \"10s\"\n"]
+        .map(|head| format!("{head}on = [\"db\"]\neffect = {{ capacity = {{ factor = 0.3 }} }}\n"));
+    is_good(&[], &first);
+    is_good(&[], &format!("{first}{for_good}"));
+    is_good(&[], &format!("{first}{for_good}{for_a_while}"));
+    // Nothing is ever lost.
     is_good(&[], "on = [\"web->db\"]\neffect = { loss = { probability = 0 } }");
     // These answer.
     for effect in ["\"refuse\"", "\"crash\"", "{ fail = {} }", "{ slow = { factor = 1000 } }"] {

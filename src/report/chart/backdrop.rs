@@ -9,7 +9,7 @@ use super::legend::{Entry, Mark};
 use super::recoveries::Recoveries;
 use super::time_axis::TimeAxis;
 use super::{head, palette};
-use crate::experiment::Summary;
+use crate::experiment::{Summary, VariantSummary};
 
 /// The warm-up and the faults of all variants that a chart shows.
 pub(super) struct Backdrop<'a> {
@@ -30,16 +30,30 @@ impl<'a> Backdrop<'a> {
         Self { faults: Faults::of(summary), warmup_s, shared: warmups().all(|one| one == warmup_s), recoveries: None }
     }
 
-    /// The same with a mark where clients had recovered from a fault.
+    /// The same with marks where clients had recovered from faults, each in the colour of its variant.
     pub fn with_recoveries(summary: &'a Summary) -> Self {
         Self { recoveries: Some(Recoveries::of(summary)), ..Self::of(summary) }
+    }
+
+    /// For panels of one variant each: those of the variants that charts show, one by one. A fault has its strip in the
+    /// same place in all of them.
+    pub fn of_each(summary: &'a Summary) -> Vec<Self> {
+        let faults = Faults::of(summary);
+        let of_variant = |variant: &'a VariantSummary| Self {
+            faults: faults.of_variant(variant),
+            warmup_s: variant.warmup_s,
+            shared: true,
+            recoveries: Some(Recoveries::of_variant(variant)),
+        };
+        head::shown(summary).iter().map(of_variant).collect()
     }
 
     /// Their entries in the legend.
     pub fn legend(&self) -> impl Iterator<Item = Entry> {
         let differs = if self.shared { "" } else { " (differs by variant)" };
         let warmup = Entry { mark: Mark::Window(palette::WARMUP), label: format!("warm-up, not measured{differs}") };
-        (self.warmup_s > 0.0).then_some(warmup).into_iter().chain(self.faults.legend())
+        let recoveries = self.recoveries.iter().flat_map(Recoveries::legend);
+        (self.warmup_s > 0.0).then_some(warmup).into_iter().chain(self.faults.legend()).chain(recoveries)
     }
 
     /// How many rows the strips above a panel take.

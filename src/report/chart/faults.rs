@@ -9,7 +9,7 @@ use super::canvas::{Area, Canvas};
 use super::legend::{Entry, Mark};
 use super::time_axis::TimeAxis;
 use super::{head, palette};
-use crate::experiment::Summary;
+use crate::experiment::{Summary, VariantSummary};
 
 const STRIP: i32 = 7;
 const STRIP_GAP: i32 = 2;
@@ -43,6 +43,15 @@ impl<'a> Faults<'a> {
             windows_s: windows.concat(),
         };
         Self { faults: by_name.into_iter().map(fault).collect() }
+    }
+
+    /// The same faults, each in the place that it has there, with the windows of one variant only.
+    pub fn of_variant(&self, variant: &'a VariantSummary) -> Self {
+        let of_it = |fault: &Fault<'a>| {
+            let windows = variant.fault_windows.iter().filter(|windows| windows.name == fault.name);
+            Fault { windows_s: windows.flat_map(|windows| &windows.windows_s).copied().collect(), ..*fault }
+        };
+        Self { faults: self.faults.iter().map(of_it).collect() }
     }
 
     /// Their entries in the legend, in the order of the strips.

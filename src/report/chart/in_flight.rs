@@ -19,15 +19,15 @@ const HEIGHT: i32 = 130;
 /// `in_flight.png`: the number in progress, by service, with a line per variant and the ceiling.
 pub fn in_flight(summary: &Summary) -> Vec<u8> {
     let services = shown(summary);
-    let panels: Vec<_> = services.names.iter().map(|name| panel(summary, name)).collect();
     let backdrop = Backdrop::of(summary);
+    let panels: Vec<_> = services.names.iter().map(|name| panel(summary, &backdrop, name)).collect();
     let ceiling = panels.iter().any(|panel| !panel.levels.is_empty()).then(|| Entry {
         mark: Mark::Level(palette::LEVEL),
         label: "ceiling: max_in_flight, or workers and queue".to_owned(),
     });
     let entries = head::entries(summary).chain(ceiling).chain(backdrop.legend()).collect();
     let head = Head::of(summary, "in flight over time", &services.remark("with the most in flight"), entries);
-    stack::chart(&head, &panels, summary, &backdrop)
+    stack::chart(&head, &panels, summary)
 }
 
 /// Whether there is anything to show: a service with a limit on its workers or on what is in flight.
@@ -41,7 +41,7 @@ fn shown(summary: &Summary) -> Selection<'_> {
     })
 }
 
-fn panel(summary: &Summary, service: &str) -> Panel {
+fn panel<'a>(summary: &Summary, backdrop: &'a Backdrop<'a>, service: &str) -> Panel<'a> {
     let line = |(variant, color): (&VariantSummary, _)| {
         let buckets = variant.series(ScopeKind::Service, service);
         Line { color, points: points(buckets, |bucket| bucket.index, |bucket| bucket.in_flight) }
@@ -51,6 +51,7 @@ fn panel(summary: &Summary, service: &str) -> Panel {
         (color, ceiling.map(|ceiling| ceiling as f64))
     });
     Panel {
+        backdrop,
         heading: format!("{service}: in flight"),
         heading_of_none: format!("{service}: nothing in flight"),
         height: HEIGHT,

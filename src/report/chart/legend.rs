@@ -4,7 +4,7 @@ use plotters::style::RGBColor;
 
 use super::canvas::{Align, Area, Canvas};
 use super::font::Font;
-use super::{MARGIN, WIDTH, palette};
+use super::{MARGIN, WIDTH, palette, recoveries};
 
 const ROW: i32 = 25;
 const SWATCH: i32 = 26;
@@ -21,6 +21,11 @@ pub(super) enum Mark {
     Window(RGBColor),
     /// A fixed value: dashes.
     Level(RGBColor),
+    /// Instants at which clients had got over a fault, in all replicas or in some of them.
+    Recovery {
+        /// Whether in all of them.
+        all: bool,
+    },
 }
 
 /// An entry.
@@ -78,6 +83,9 @@ fn draw_mark(canvas: &Canvas<'_>, mark: Mark, left: i32, middle: i32) {
             for x in [left, left + SWATCH - 10] {
                 canvas.fill(&Area { x: x..x + 10, y: middle - 1..middle + 1 }, color);
             }
+        }
+        Mark::Recovery { all } => {
+            recoveries::draw_mark(canvas, left + SWATCH / 2, &(middle - 2..middle + 10), all, palette::TEXT);
         }
     }
 }

@@ -29,26 +29,29 @@ const LINES: [Shown; 3] = [
 /// `load.png`: attempts, first attempts and successes of the clients per second, by variant.
 pub fn load(summary: &Summary) -> Vec<u8> {
     let variants = head::shown(summary);
-    let backdrop = Backdrop::of(summary);
-    let height = ROOM / variants.len().max(1) as i32 - Plot::above(&backdrop);
+    let all = Backdrop::with_recoveries(summary);
+    let height = ROOM / variants.len().max(1) as i32 - Plot::above(&all);
     let height = height.clamp(HEIGHT_MIN, HEIGHT_MAX);
-    let panels: Vec<_> = variants.iter().map(|variant| panel(variant, variants.len() > 1, height)).collect();
+    let backdrops = Backdrop::of_each(summary);
+    let named = variants.len() > 1;
+    let panels = variants.iter().zip(&backdrops).map(|(variant, backdrop)| panel(variant, backdrop, named, height));
+    let panels: Vec<_> = panels.collect();
     let lines = LINES.map(|(name, color, _)| Entry { mark: Mark::Series(color), label: name.to_owned() });
     let capacity = panels.iter().any(|panel| !panel.levels.is_empty()).then(|| Entry {
         mark: Mark::Level(palette::LEVEL),
         label: "capacity of the service that they call".to_owned(),
     });
-    let entries = lines.into_iter().chain(capacity).chain(backdrop.legend()).collect();
-    let head = Head::of(summary, "offered load and goodput over time", "", entries);
-    stack::chart(&head, &panels, summary, &backdrop)
+    let entries = lines.into_iter().chain(capacity).chain(all.legend()).collect();
+    let head = Head::of(summary, "offered load and goodput over time", ", values per second", entries);
+    stack::chart(&head, &panels, summary)
 }
 
-fn panel(variant: &VariantSummary, named: bool, height: i32) -> Panel {
+fn panel<'a>(variant: &VariantSummary, backdrop: &'a Backdrop<'a>, named: bool, height: i32) -> Panel<'a> {
     let line = |(_, color, value): Shown| Line { color, points: points(&variant.load, |load| load.index, value) };
-    let heading = |text: &str| if named { format!("{}: {text}", variant.name) } else { text.to_owned() };
     Panel {
-        heading: heading("per second"),
-        heading_of_none: heading("no attempt"),
+        backdrop,
+        heading: if named { variant.name.clone() } else { "All clients".to_owned() },
+        heading_of_none: if named { format!("{}: no attempt", variant.name) } else { "No attempt".to_owned() },
         height,
         reach: Reach::Shared,
         style: Style::Count,

@@ -26,10 +26,14 @@ const LEVEL_REACH: f64 = 3.0;
 /// An axis has a tick in so many rows at most, and not more than so many of them.
 const TICK_ROWS: i32 = 30;
 const TICKS_MAX: u32 = 5;
+/// With one besides zero a scale can be read.
+const TICKS_MIN: usize = 2;
 const STROKE: i32 = 2;
 
 /// What a panel shows.
-pub(super) struct Panel {
+pub(super) struct Panel<'a> {
+    /// What lies behind its lines.
+    pub backdrop: &'a Backdrop<'a>,
     /// What the values are.
     pub heading: String,
     /// The same where there is no value.
@@ -69,7 +73,7 @@ pub(super) struct Line {
 
 /// A panel on a time axis: its lines as steps.
 pub(super) struct Plot<'a> {
-    panel: &'a Panel,
+    panel: &'a Panel<'a>,
     lines: Vec<Vec<Step>>,
     max: f64,
 }
@@ -86,28 +90,28 @@ impl<'a> Plot<'a> {
     }
 
     /// The panel on this axis.
-    pub fn of(panel: &'a Panel, time: &TimeAxis) -> Self {
+    pub fn of(panel: &'a Panel<'a>, time: &TimeAxis) -> Self {
         let line = |line: &Line| steps(&line.points, time.per_step, panel.gather);
         let lines: Vec<_> = panel.lines.iter().map(line).collect();
         let max = lines.iter().flatten().map(|step| step.value).fold(0.0, f64::max);
         Self { panel, lines, max }
     }
 
-    /// Draws each of them, with its heading above the rows that it is given.
-    pub fn draw_all(plots: &[Self], canvas: &Canvas<'_>, time: &TimeAxis, backdrop: &Backdrop<'_>, top: i32) -> i32 {
+    /// Draws them one below the other, each with its heading above it. Returns the row below the last.
+    pub fn draw_all(plots: &[Self], canvas: &Canvas<'_>, time: &TimeAxis, top: i32) -> i32 {
         let shared = || plots.iter().filter(|plot| plot.panel.reach == Reach::Shared);
         let shared_max = shared().map(|plot| plot.max).fold(0.0, f64::max);
         let shared_end = shared().map(|plot| plot.end(shared_max)).fold(0.0, f64::max);
         let mut bottom = top;
         for plot in plots {
-            let top = bottom + Self::above(backdrop);
+            let top = bottom + Self::above(plot.panel.backdrop);
             bottom = top + plot.panel.height;
             let (max, end) = match plot.panel.reach {
                 Reach::Own => (plot.max, plot.end(plot.max)),
                 Reach::Shared => (shared_max, shared_end),
                 Reach::Whole => (1.0, 1.0),
             };
-            plot.draw(canvas, &(top..bottom), (max, end), time, backdrop);
+            plot.draw(canvas, &(top..bottom), (max, end), time);
         }
         bottom
     }
@@ -122,24 +126,22 @@ impl<'a> Plot<'a> {
         self.panel.levels.iter().filter(move |level| level.value <= LEVEL_REACH * max)
     }
 
-    fn draw(
-        &self,
-        canvas: &Canvas<'_>,
-        rows: &Range<i32>,
-        (max, end): (f64, f64),
-        time: &TimeAxis,
-        backdrop: &Backdrop<'_>,
-    ) {
+    fn draw(&self, canvas: &Canvas<'_>, rows: &Range<i32>, (max, end): (f64, f64), time: &TimeAxis) {
         let panel = self.panel;
         let count = (panel.height / TICK_ROWS).clamp(2, TICKS_MAX as i32) as u32;
-        let ticks = if end > 0.0 { ticks::linear((0.0, end), count) } else { vec![0.0, 1.0] };
-        let top = ticks[ticks.len() - 1].max(end * HEADROOM);
+        let mut ticks = if end > 0.0 { ticks::linear((0.0, end), count) } else { vec![0.0, 1.0] };
+        let reach = end * HEADROOM;
+        if ticks.len() > TICKS_MIN && ticks[ticks.len() - 1] > reach {
+            // Without the last one the lines have the whole panel.
+            ticks.pop();
+        }
+        let top = ticks[ticks.len() - 1].max(reach);
         let values = Scale::linear((0.0, top), (rows.end, rows.start));
 
         let heading = Font::HEADING.shortened(&self.heading(max, time), WIDTH as i32 - 2 * MARGIN);
-        let baseline = rows.start - backdrop.height() - 15;
+        let baseline = rows.start - panel.backdrop.height() - 15;
         canvas.text(&heading, Font::HEADING, palette::TEXT, Align::Left, (MARGIN, baseline));
-        backdrop.draw(canvas, time, rows);
+        panel.backdrop.draw(canvas, time, rows);
         for tick in ticks {
             let y = values.at(tick);
             let color = if tick == 0.0 { palette::AXIS } else { palette::MESH };

@@ -23,8 +23,8 @@ pub fn queues(summary: &Summary) -> Vec<u8> {
     let entries = head::entries(summary).chain(backdrop.legend()).collect();
     let remark = services.remark("with the longest queues");
     let head = Head::of(summary, "queues and utilisation over time", &remark, entries);
-    let panels: Vec<_> = services.names.iter().flat_map(|name| of_service(summary, name)).collect();
-    stack::chart(&head, &panels, summary, &backdrop)
+    let panels: Vec<_> = services.names.iter().flat_map(|name| of_service(summary, &backdrop, name)).collect();
+    stack::chart(&head, &panels, summary)
 }
 
 /// Whether there is anything to show: a service with limited workers.
@@ -43,15 +43,20 @@ fn workers(variant: &VariantSummary, service: &str) -> Option<f64> {
 }
 
 /// The panels of a service; that of a queue in which nobody ever waited would be a blank.
-fn of_service(summary: &Summary, service: &str) -> impl Iterator<Item = Panel> {
-    let waiting = waiting(summary, service);
+fn of_service<'a>(
+    summary: &Summary,
+    backdrop: &'a Backdrop<'a>,
+    service: &str,
+) -> impl Iterator<Item = Panel<'a>> + use<'a> {
+    let waiting = waiting(summary, backdrop, service);
     let queued = waiting.lines.iter().any(|line| !line.points.is_empty());
-    let utilisation = utilisation(summary, service, if queued { "" } else { ", nobody waits" });
+    let utilisation = utilisation(summary, backdrop, service, if queued { "" } else { ", nobody waits" });
     queued.then_some(waiting).into_iter().chain([utilisation])
 }
 
-fn waiting(summary: &Summary, service: &str) -> Panel {
+fn waiting<'a>(summary: &Summary, backdrop: &'a Backdrop<'a>, service: &str) -> Panel<'a> {
     Panel {
+        backdrop,
         heading: format!("{service}: waiting for a worker"),
         heading_of_none: format!("{service}: nobody waits for a worker"),
         height: QUEUE,
@@ -63,8 +68,9 @@ fn waiting(summary: &Summary, service: &str) -> Panel {
     }
 }
 
-fn utilisation(summary: &Summary, service: &str, remark: &str) -> Panel {
+fn utilisation<'a>(summary: &Summary, backdrop: &'a Backdrop<'a>, service: &str, remark: &str) -> Panel<'a> {
     Panel {
+        backdrop,
         heading: format!("{service}: share of its workers taken{remark}"),
         heading_of_none: format!("{service}: no worker is taken"),
         height: WORKERS,

@@ -1,22 +1,21 @@
-//! When clients had got over faults: a thin line through the panel, named at its head.
+//! When clients had got over faults: a thin line through the panel below a triangle, which lines of data do not hide.
 
 use std::ops::Range;
 
 use plotters::style::RGBColor;
 
-use super::canvas::{Align, Area, Canvas};
-use super::font::Font;
+use super::canvas::{Area, Canvas};
+use super::legend::{self, Entry};
 use super::time_axis::TimeAxis;
 use super::{head, palette};
-use crate::experiment::Summary;
+use crate::experiment::{Summary, VariantSummary};
 
-/// Rows that a name takes, and columns between it and its line.
-const ROW: i32 = 20;
-const GAP: i32 = 5;
-/// Further rows of names would lie before the data.
-const ROWS: usize = 3;
+/// Of the triangle.
+const HEIGHT: i32 = 7;
+/// Of the lines of recoveries that some replicas have not seen.
+const DASH: i32 = 6;
 
-/// The instants of recovery of all variants that a chart shows.
+/// The instants of recovery that a panel shows.
 pub(super) struct Recoveries {
     marks: Vec<Mark>,
 }
@@ -25,50 +24,67 @@ pub(super) struct Recoveries {
 struct Mark {
     /// The mean over the replicas that recovered, in seconds.
     at_s: f64,
-    label: String,
+    /// Whether all of them did.
+    all: bool,
     /// That of its variant, or that of text where several share it.
     color: RGBColor,
 }
 
 impl Recoveries {
-    /// Of the variants that charts show, by time.
+    /// Of the variants that charts show, in their colours.
     pub fn of(summary: &Summary) -> Self {
+        Self::of_colored(head::colored(summary))
+    }
+
+    /// Of a variant that has a panel of its own.
+    pub fn of_variant(variant: &VariantSummary) -> Self {
+        Self::of_colored([(variant, palette::TEXT)])
+    }
+
+    fn of_colored<'a>(variants: impl IntoIterator<Item = (&'a VariantSummary, RGBColor)>) -> Self {
         let mut marks: Vec<Mark> = Vec::new();
-        for (variant, color) in head::colored(summary) {
+        for (variant, color) in variants {
             for table in variant.faults.values() {
                 let Some(stat) = table.get("recovered_at_s") else { continue };
                 let Some(at_s) = stat.mean else { continue };
-                let replicas = variant.replicas.len();
-                let label = match stat.n as usize {
-                    all if all == replicas => "recovered".to_owned(),
-                    some => format!("recovered in {some} of {replicas}"),
-                };
-                match marks.iter_mut().find(|mark| mark.at_s == at_s && mark.label == label) {
+                let all = stat.n as usize == variant.replicas.len();
+                match marks.iter_mut().find(|mark| mark.at_s == at_s && mark.all == all) {
                     Some(mark) => mark.color = palette::TEXT,
-                    None => marks.push(Mark { at_s, label, color }),
+                    None => marks.push(Mark { at_s, all, color }),
                 }
             }
         }
-        marks.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         Self { marks }
     }
 
-    /// Draws them through the rows of a panel. A name for which there is no room is left out.
+    /// Their entries in the legend.
+    pub fn legend(&self) -> impl Iterator<Item = Entry> {
+        let kinds = [(true, "recovered"), (false, "recovered in some of the replicas, mean of these")];
+        let there = kinds.into_iter().filter(|(all, _)| self.marks.iter().any(|mark| mark.all == *all));
+        there.map(|(all, label)| Entry { mark: legend::Mark::Recovery { all }, label: label.to_owned() })
+    }
+
+    /// Draws them through the rows of a panel, with their triangles above it.
     pub fn draw(&self, canvas: &Canvas<'_>, time: &TimeAxis, rows: &Range<i32>) {
-        let mut taken = [i32::MIN; ROWS];
         for mark in &self.marks {
             let x = time.at(mark.at_s);
-            if !time.pixels.contains(&x) {
-                continue;
-            }
-            canvas.fill(&Area { x: x..x + 1, y: rows.clone() }, mark.color);
-            let end = x + GAP + Font::BODY.width(&mark.label);
-            let free = taken.iter().position(|&taken| taken < x).filter(|_| end <= time.pixels.end);
-            if let Some(row) = free {
-                taken[row] = end;
-                let baseline = rows.start + row as i32 * ROW + ROW / 2 + Font::BODY.half_capital();
-                canvas.text(&mark.label, Font::BODY, mark.color, Align::Left, (x + GAP, baseline));
+            if time.pixels.contains(&x) {
+                draw_mark(canvas, x, rows, mark.all, mark.color);
             }
         }
+    }
+}
+
+/// A mark at a column.
+pub(super) fn draw_mark(canvas: &Canvas<'_>, x: i32, rows: &Range<i32>, all: bool, color: RGBColor) {
+    for row in 0..HEIGHT {
+        let half = (HEIGHT - 1 - row) * 2 / 3;
+        let y = rows.start - HEIGHT + row;
+        canvas.fill(&Area { x: x - half..x + half + 1, y: y..y + 1 }, color);
+    }
+    let step = if all { rows.len() as i32 } else { 2 * DASH };
+    for y in rows.clone().step_by(step.max(1) as usize) {
+        let end = if all { rows.end } else { (y + DASH).min(rows.end) };
+        canvas.fill(&Area { x: x..x + 1, y: y..end }, color);
     }
 }

@@ -23,16 +23,17 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
     let head = Head::of(summary, "attempts and retries over time", "", entries);
     let room = HEIGHT - FOOT - head.height() - 2 * Plot::above(&backdrop);
     let [upper, lower] = PANELS;
-    let panels = [panel(summary, upper, room / 2), panel(summary, lower, room - room / 2)];
-    stack::chart(&head, &panels, summary, &backdrop)
+    let panels = [panel(summary, &backdrop, upper, room / 2), panel(summary, &backdrop, lower, room - room / 2)];
+    stack::chart(&head, &panels, summary)
 }
 
-fn panel(summary: &Summary, (name, value): Shown, height: i32) -> Panel {
+fn panel<'a>(summary: &Summary, backdrop: &'a Backdrop<'a>, (name, value): Shown, height: i32) -> Panel<'a> {
     let line = |(variant, color): (&VariantSummary, _)| {
         let buckets = variant.series(ScopeKind::Scenario, "");
         Line { color, points: points(buckets, |bucket| bucket.index, value) }
     };
     Panel {
+        backdrop,
         heading: format!("{name} per {}", number::plain(summary.bucket_ms, Style::Milliseconds, 3)),
         heading_of_none: format!("{name}: none"),
         height,

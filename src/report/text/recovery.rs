@@ -2,21 +2,23 @@
 
 use indexmap::IndexMap;
 
-use crate::experiment::{MetricTable, Stat, Summary, VariantSummary};
+use crate::experiment::{FaultWindows, MetricTable, Stat, Summary, VariantSummary};
 use crate::report::number::{self, Style};
 use crate::report::text::{Counted, wrap};
 
 /// More sentences would bury the tables; `summary.csv` has all figures.
 const SHOWN: usize = 20;
 
-/// After a blank line a sentence for every fault and variant; variants that need the same share it. Nothing without a
-/// fault that was to end.
+/// After a blank line a sentence for every fault and variant; variants that need the same share it. Nothing without
+/// faults.
 pub(super) fn render(summary: &Summary, width: usize) -> String {
     let mut sentences: IndexMap<String, Vec<String>> = IndexMap::new();
     for variant in &summary.variants {
         for (fault, table) in &variant.faults {
-            let verdict = Verdict { variant, fault, table };
-            if !verdict.is_for_good() && !variant.replicas.is_empty() {
+            // Of a variant without a finished replica there is nothing to say.
+            if !variant.replicas.is_empty() {
+                let windows = variant.fault_windows.iter().find(|windows| windows.name == *fault);
+                let verdict = Verdict { variant, fault, table, windows };
                 sentences.entry(verdict.sentence()).or_default().push(format!("`{}`", variant.name));
             }
         }
@@ -30,6 +32,7 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
         .take(SHOWN)
         .map(|(sentence, names)| match summary.variants.len() {
             1 => sentence,
+            all if all == names.len() => format!("all variants: {sentence}"),
             _ => format!("{}: {sentence}", names.join(", ")),
         })
         .collect();
@@ -45,42 +48,60 @@ struct Verdict<'a> {
     variant: &'a VariantSummary,
     fault: &'a str,
     table: &'a MetricTable,
+    windows: Option<&'a FaultWindows>,
 }
 
 impl Verdict<'_> {
-    /// Whether the fault was never meant to end.
-    fn is_for_good(&self) -> bool {
-        let mut windows = self.variant.fault_windows.iter().filter(|windows| windows.name == self.fault);
-        windows.any(|windows| windows.windows_s.last().is_some_and(|(_, until)| until.is_infinite()))
-    }
-
     fn sentence(&self) -> String {
-        let fault = self.fault;
+        let fault = self.fault();
         let replicas = self.variant.replicas.len();
         if self.largest("windows").is_none_or(|windows| windows == 0.0) {
-            return format!("`{fault}` never began: there is nothing to recover from");
+            return format!("{fault} never began: there is nothing to recover from");
         }
         let of = |metric| self.table.get(metric);
         let told = of("recovered").map_or(0, |stat| stat.n as usize);
         let recovered = of("recovery_s").map_or(0, |stat| stat.n as usize);
         let lost = told - recovered;
         if told == 0 {
-            return match self.largest("observed_s") {
-                Some(left) => {
-                    format!("the horizon is too short to tell: the run ends {} after `{fault}`", seconds(left))
-                }
-                None => format!("the run ends before `{fault}` does: there is no telling whether it recovers"),
-            };
+            return self.why_untold();
         }
         let sentence = if recovered == 0 && told == replicas {
             let from = self.observed().map_or("from".to_owned(), |observed| format!("within {observed} of"));
-            format!("did not recover {from} `{fault}`{}", in_all(replicas, "any of "))
+            format!("did not recover {from} {fault}{}", in_all(replicas, "any of "))
         } else if recovered == replicas {
             self.when_all_recovered(replicas)
         } else {
             self.in_some(recovered, lost, replicas)
         };
         if lost > 0 { sentence + &self.reason(lost < replicas) } else { sentence }
+    }
+
+    /// The fault, or the window of it after which a recovery is looked for.
+    fn fault(&self) -> String {
+        let windows = self.largest("windows").unwrap_or(0.0);
+        if windows > 1.0 { format!("the last window of `{}`", self.fault) } else { format!("`{}`", self.fault) }
+    }
+
+    /// No replica tells.
+    fn why_untold(&self) -> String {
+        let name = self.fault;
+        let until = self.windows.and_then(|windows| windows.windows_s.last()).map(|&(_, until)| until);
+        if until.is_some_and(f64::is_infinite) {
+            return format!("`{name}` never ends: there is no recovery to judge");
+        }
+        if self.windows.is_some_and(|windows| windows.recurs) {
+            return format!("`{name}` never ends, but comes again and again: there is no recovery to judge");
+        }
+        match (self.largest("observed_s"), until) {
+            (Some(left), _) => {
+                format!("the horizon is too short to tell: the run ends {} after {}", seconds(left), self.fault())
+            }
+            (None, Some(until)) => {
+                let until = seconds(until);
+                format!("`{name}` goes on until {until}, and the run is over by then: there is no recovery to judge")
+            }
+            (None, None) => format!("`{name}` goes on when the run is over: there is no recovery to judge"),
+        }
     }
 
     fn largest(&self, metric: &str) -> Option<f64> {
@@ -93,29 +114,29 @@ impl Verdict<'_> {
     }
 
     fn when_all_recovered(&self, replicas: usize) -> String {
-        let (fault, all) = (self.fault, in_all(replicas, "all "));
+        let (fault, all) = (self.fault(), in_all(replicas, "all "));
         match self.table.get("recovery_s") {
             Some(Stat { min: Some(first), max: Some(last), .. }) if first == last => {
-                format!("recovered {} `{fault}`{all}", after(*first))
+                format!("recovered {} {fault}{all}", after(*first))
             }
             Some(Stat { min: Some(first), p50: Some(median), max: Some(last), .. }) => format!(
-                "recovered {} `{fault}` (median; from {} to {}){all}",
+                "recovered {} {fault} (median; from {} to {}){all}",
                 after(*median),
                 seconds(*first),
                 seconds(*last)
             ),
-            _ => format!("recovered from `{fault}`{all}"),
+            _ => format!("recovered from {fault}{all}"),
         }
     }
 
     /// Replicas differ.
     fn in_some(&self, recovered: usize, lost: usize, replicas: usize) -> String {
-        let fault = self.fault;
+        let fault = self.fault();
         let mut parts = Vec::new();
         if recovered > 0 {
             let median = self.table.get("recovery_s").and_then(|stat| stat.p50);
             let median = median.map_or(String::new(), |median| format!(", after {} (median)", seconds(median)));
-            parts.push(format!("recovered from `{fault}` in {recovered} of {replicas} replicas{median}"));
+            parts.push(format!("recovered from {fault} in {recovered} of {replicas} replicas{median}"));
         }
         let untold = replicas - recovered - lost;
         if untold > 0 {
@@ -124,7 +145,7 @@ impl Verdict<'_> {
         }
         if lost > 0 {
             let which = match (recovered, untold) {
-                (0, _) => format!("no recovery from `{fault}`"),
+                (0, _) => format!("no recovery from {fault}"),
                 (_, 0) => self.observed().map_or("not".to_owned(), |observed| format!("not within {observed}")),
                 // How long those were watched that do not tell says nothing about the others.
                 _ => "not".to_owned(),

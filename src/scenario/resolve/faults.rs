@@ -19,6 +19,9 @@ use crate::time::{Instant, Span};
 /// The length of an epoch, unless the scenario says otherwise.
 const EPOCH_DEFAULT: Span = Span::from_s(1);
 
+/// The most windows of a fault.
+const WINDOWS_MAX: f64 = 10_000_000.0;
+
 impl Resolver<'_> {
     pub(super) fn faults(&mut self) -> Vec<FaultDraft> {
         let mut faults = Vec::new();
@@ -64,6 +67,7 @@ impl Resolver<'_> {
             let message = format!("`faults.{fault}.every` must be longer than the fault lasts");
             self.refuse(place, message, "it is the time from one beginning to the next");
         }
+        self.check_number_of_windows(fault, &(window.start..Instant::LIMIT), every.as_ns() as f64, place);
         // Endless repetition of nothing would be no plan at all, but it has been reported.
         Windows::Repeated { first: window, every: every.max(Span::from_ns(1)) }
     }
@@ -84,7 +88,24 @@ impl Resolver<'_> {
             }
             dist
         };
-        Windows::Random { within, up: time(&table.up, "up"), down: time(&table.down, "down") }
+        let (up, down) = (time(&table.up, "up"), time(&table.down, "down"));
+        self.check_number_of_windows(fault, &within, up.mean_ns() + down.mean_ns(), place);
+        Windows::Random { within, up, down }
+    }
+
+    /// Each beginning and each end of a window is an event, whatever else happens. They begin `every_ns` after each
+    /// other, in the mean; zero has been reported.
+    fn check_number_of_windows(&mut self, fault: &str, within: &Range<Instant>, every_ns: f64, place: &Place) {
+        let horizon = self.tables.horizon.get().and_then(|horizon| horizon.value());
+        let untils = self.tables.clients.entries().filter_map(|(_, group)| group.get()?.until.get()?.value());
+        // Without a horizon nobody knows for how long the run goes on after the last request.
+        let Some(&Duration(end)) = horizon.or(untils.max_by_key(|Duration(until)| *until)) else { return };
+        let end = (Instant::ZERO + end).min(within.end).max(within.start);
+        let count = end.since(within.start).as_ns() as f64 / every_ns;
+        if every_ns > 0.0 && count > WINDOWS_MAX {
+            let message = format!("`faults.{fault}` comes about {count:.0} times; the limit is {WINDOWS_MAX}");
+            self.refuse(place, message, "let it come less often");
+        }
     }
 
     fn window(&mut self, fault: &str, table: &FaultTable) -> Range<Instant> {

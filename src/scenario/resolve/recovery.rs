@@ -2,8 +2,9 @@
 
 use crate::experiment::Scope;
 use crate::metrics::catalogue::{Column, ScopeKind};
-use crate::plan::{Recovery, Windows};
+use crate::plan::{Draft, Recovery, Windows};
 use crate::scenario::diagnostics::Diagnostic;
+use crate::scenario::field::Field;
 use crate::scenario::resolve::Resolver;
 use crate::scenario::resolve::expectations::{Judged, Row};
 use crate::scenario::suggest;
@@ -26,6 +27,15 @@ impl Resolver<'_> {
         {
             let message = "`recovery.hold` must be whole seconds, at least one".to_owned();
             self.refuse(&hold.place, message, "what succeeds is counted by the second; the default is `\"10s\"`");
+        }
+        let horizon = self.tables.horizon.get().and_then(|horizon| horizon.value());
+        if let (Some(hold), Some(&Duration(horizon))) = (table.hold.spanned(), horizon)
+            && horizon > Span::ZERO
+            && hold.value.0 > horizon
+        {
+            let message = "`recovery.hold` is longer than the run: no recovery could be told".to_owned();
+            let hint = format!("the `horizon` is {}; the default is `\"10s\"`", seconds(horizon));
+            self.refuse(&hold.place, message, hint);
         }
         Recovery {
             hold: table.hold.get().map_or(Recovery::DEFAULT.hold, |&Duration(hold)| hold),
@@ -104,11 +114,18 @@ fn seconds(span: Span) -> String {
 /// Why a variant cannot tell whether a fault was recovered from. None, too, if what matters is wrong otherwise.
 fn obstacle(variant: &Judged<'_>, fault: &str) -> Option<Obstacle> {
     let ScenarioTable { horizon, recovery, .. } = variant.tables;
-    if horizon.is_wrong() || recovery.is_wrong() || recovery.get().is_some_and(|table| table.hold.is_wrong()) {
+    let hold = recovery.get().map(|table| &table.hold);
+    if horizon.is_wrong() || recovery.is_wrong() || hold.is_some_and(Field::is_wrong) {
         return None;
     }
     let fault = variant.draft.faults.iter().find(|draft| draft.name == fault)?;
-    find_obstacle(&fault.windows, variant.draft.horizon, variant.draft.recovery.hold)
+    let Draft { horizon, recovery, .. } = variant.draft;
+    // A hold that was chosen, and is longer than the run, has been reported.
+    let is_longer = horizon.is_some_and(|end| recovery.hold > end.since(Instant::ZERO));
+    if is_longer && hold.is_some_and(|hold| hold.get().is_some()) {
+        return None;
+    }
+    find_obstacle(&fault.windows, *horizon, recovery.hold)
 }
 
 /// What is in the way, for windows that are the same in all replicas: of random ones nobody knows. A run without a

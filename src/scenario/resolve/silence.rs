@@ -1,5 +1,5 @@
-//! Faults after which somebody waits for an answer that never comes. Without a horizon a run ends when no work is left,
-//! and there would always be some.
+//! Faults after which work is never done, or somebody waits for an answer that never comes. Without a horizon a run
+//! ends when no work is left, and there would always be some.
 
 use crate::plan::{Effect, FaultDraft, GroupId, Origin, ServiceId, TargetDraft, Windows, workers_left};
 use crate::scenario::counts::Workers;
@@ -7,13 +7,13 @@ use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::resolve::capacity::narrow;
 use crate::scenario::resolve::{Resolver, is_open};
 use crate::scenario::source::Place;
-use crate::scenario::tables::{CallTable, ScenarioTable};
+use crate::scenario::tables::{CallTable, CancelChoice, ScenarioTable, ServiceTable};
 use crate::scenario::values::Name;
 use crate::time::Instant;
 
 impl Resolver<'_> {
-    /// Reports faults that leave a call without limit unanswered, in a run without limit. `places` is where the effects
-    /// stand.
+    /// Reports faults that leave work undone, or a call without limit unanswered, in a run without limit. `places` is
+    /// where the effects stand.
     pub(super) fn check_silence(&mut self, faults: &[FaultDraft], places: &[Option<&Place>]) {
         let tables = self.tables;
         if !is_open(&tables.horizon) {
@@ -21,21 +21,32 @@ impl Resolver<'_> {
         }
         let ways = ways(tables);
         let told = told(tables.services.names().count(), &ways);
-        for (fault, place) in faults.iter().zip(places) {
-            let silent = |way: &&Way<'_>| fault.targets.iter().any(|&target| way.is_silenced(fault, target, tables));
+        for (number, (fault, place)) in faults.iter().zip(places).enumerate() {
+            let Some(place) = place else { continue };
+            let halted = halted(number, faults, tables);
+            if let Some((name, _)) = halted.iter().find_map(|&id| service(tables, id).filter(|(_, table)| !ends(table)))
+            {
+                let message =
+                    format!("with `faults.{}` the run may never end: `{name}` never does its work", fault.name);
+                self.refuse(place, message, "let the fault end, or give the run a `horizon`");
+                continue;
+            }
+            let silent = |way: &&Way<'_>| {
+                way.callee.is_some_and(|callee| halted.contains(&callee))
+                    || fault.targets.iter().any(|&target| way.is_silenced(fault, target))
+            };
             let endless = ways.iter().filter(silent).find(|way| !way.is_limited(&fault.effect, &told));
-            if let (Some(way), Some(place)) = (endless, place) {
+            if let Some(way) = endless {
                 let message =
                     format!("with `faults.{}` the run may never end: `{}` waits without a limit", fault.name, way.name);
                 let mut error = Diagnostic::new(message).at(place);
                 if let Some(key) = way.key {
                     error = error.context(key, "the call");
                 }
-                let ends = matches!(fault.effect, Effect::Pause | Effect::Capacity { .. });
-                self.errors.push(error.hint(if ends {
-                    "let the fault end, give the call a `timeout`, or the run a `horizon`"
-                } else {
+                self.errors.push(error.hint(if halted.is_empty() {
                     "give the call a `timeout`, or the run a `horizon`"
+                } else {
+                    "let the fault end, give the call a `timeout`, or the run a `horizon`"
                 }));
             }
         }
@@ -96,20 +107,17 @@ fn told(services: usize, ways: &[Way<'_>]) -> Vec<bool> {
 }
 
 impl Way<'_> {
-    /// Whether its attempts are never answered where the fault strikes this target.
-    fn is_silenced(&self, fault: &FaultDraft, target: TargetDraft, tables: &ScenarioTable) -> bool {
+    /// Whether its attempts are lost where the fault strikes this target.
+    fn is_silenced(&self, fault: &FaultDraft, target: TargetDraft) -> bool {
         let struck = match target {
             TargetDraft::Service(id) => self.callee == Some(id),
             TargetDraft::Call(origin, position) => (self.origin, self.position) == (origin, position),
             TargetDraft::Group(_) => false,
         };
-        let is_for_ever = matches!(&fault.windows, Windows::Once(window) if window.end == Instant::LIMIT);
         struck
-            && match (&fault.effect, target) {
-                (Effect::BlackHole, _) => true,
-                (Effect::Loss { probability, .. }, _) => *probability > 0,
-                (Effect::Pause, _) => is_for_ever,
-                (&Effect::Capacity { factor }, TargetDraft::Service(id)) => is_for_ever && is_idle(id, factor, tables),
+            && match fault.effect {
+                Effect::BlackHole => true,
+                Effect::Loss { probability, .. } => probability > 0,
                 _ => false,
             }
     }
@@ -128,9 +136,51 @@ impl Way<'_> {
     }
 }
 
-/// Whether a server has no worker left.
-fn is_idle(service: ServiceId, factor: f64, tables: &ScenarioTable) -> bool {
-    let table = tables.services.entries().nth(service.index()).and_then(|(_, field)| field.get());
-    let workers = table.and_then(|table| table.workers.get()?.value());
-    workers.is_some_and(|&Workers(count)| workers_left(narrow(count), factor) == 0)
+/// The services that stand still from some time on: those of a pause without an end, and those to which this fault is
+/// the one that leaves no worker, together with others before it that have no end either. What a fault leaves by itself
+/// has been looked at.
+fn halted(number: usize, faults: &[FaultDraft], tables: &ScenarioTable) -> Vec<ServiceId> {
+    let fault = &faults[number];
+    if !is_for_good(fault) {
+        return Vec::new();
+    }
+    let services = fault.targets.iter().filter_map(|target| match target {
+        TargetDraft::Service(id) => Some(*id),
+        TargetDraft::Call(..) | TargetDraft::Group(_) => None,
+    });
+    match fault.effect {
+        Effect::Pause => services.collect(),
+        Effect::Capacity { factor } => {
+            let is_last_straw = |id: &ServiceId| {
+                let table = service(tables, *id).map(|(_, table)| table);
+                let Some(&Workers(workers)) = table.and_then(|table| table.workers.get()?.value()) else {
+                    return false;
+                };
+                let before = faults[..number].iter().filter(|fault| fault.targets.contains(&TargetDraft::Service(*id)));
+                let left =
+                    before.filter(|fault| is_for_good(fault)).fold(narrow(workers), |left, fault| match fault.effect {
+                        Effect::Capacity { factor } => workers_left(left, factor),
+                        _ => left,
+                    });
+                left > 0 && workers_left(narrow(workers), factor) > 0 && workers_left(left, factor) == 0
+            };
+            services.filter(is_last_straw).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn is_for_good(fault: &FaultDraft) -> bool {
+    matches!(&fault.windows, Windows::Once(window) if window.end == Instant::LIMIT)
+}
+
+/// Whether work ends with its callers.
+fn ends(table: &ServiceTable) -> bool {
+    table.cancel.is_wrong() || matches!(table.cancel.get(), Some(CancelChoice::Running))
+}
+
+/// A service with its name; none if it is wrong.
+fn service(tables: &ScenarioTable, id: ServiceId) -> Option<(&str, &ServiceTable)> {
+    let (name, field) = tables.services.entries().nth(id.index())?;
+    Some((name, field.get()?))
 }

@@ -1,12 +1,15 @@
 //! What a fault strikes, and whether its effect fits.
 
-use crate::plan::{GroupId, Origin, ServiceId, TargetDraft};
+use crate::plan::{GroupId, Origin, ServiceId, TargetDraft, workers_left};
+use crate::scenario::counts::Workers;
 use crate::scenario::diagnostics::Diagnostic;
+use crate::scenario::field::{Field, Spanned};
 use crate::scenario::resolve::Resolver;
+use crate::scenario::resolve::capacity::narrow;
 use crate::scenario::source::Place;
 use crate::scenario::suggest;
 use crate::scenario::tables::{ArrivalsChoice, EffectChoice, FaultTable};
-use crate::scenario::values::Text;
+use crate::scenario::values::{Share, Text};
 
 /// The kinds of things that a fault may strike.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -131,6 +134,9 @@ impl Resolver<'_> {
                 self.refuse(place, message, "write `slow = { add = \"100ms\" }`");
             }
             (EffectChoice::Load(_), TargetDraft::Group(_)) => self.check_load(fault, name, place),
+            (EffectChoice::Capacity(capacity), TargetDraft::Service(_)) => {
+                self.check_workers(fault, name, &capacity.value.factor, place);
+            }
             _ => {}
         }
         if let (false, Kind::Call | Kind::Group, Some(place)) =
@@ -141,6 +147,30 @@ impl Resolver<'_> {
             self.refuse(place, message, "take it out; it is for faults on services");
         }
         true
+    }
+
+    /// Of the workers of a service a share must be left.
+    fn check_workers(&mut self, fault: &str, name: &str, factor: &Field<Share>, place: &Place) {
+        let service = self.tables.services.get().and_then(|services| services.0.get(name)?.get());
+        let Some(service) = service.filter(|service| !service.workers.is_wrong()) else { return };
+        let Some(&Workers(workers)) = service.workers.get().and_then(|workers| workers.value()) else {
+            let message =
+                format!("`faults.{fault}`: the workers of `{name}` are unlimited, and so is any share of them");
+            self.refuse(place, message, format!("say how many it has: `services.{name}.workers = 8`"));
+            return;
+        };
+        if let Some(&Spanned { value: Share(share), ref place }) = factor.spanned()
+            && workers_left(narrow(workers), share) == 0
+        {
+            let all =
+                if workers.0 == 1 { "its only worker".to_owned() } else { format!("any of its {} workers", workers.0) };
+            let message = format!("`faults.{fault}` does not leave `{name}` {all}");
+            self.refuse(
+                place,
+                message,
+                "a server that does nothing is a `\"pause\"`, a `\"refuse\"` or a `\"blackhole\"`",
+            );
+        }
     }
 
     /// Only a rate can be multiplied.

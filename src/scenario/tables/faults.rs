@@ -52,11 +52,11 @@ choice! {
     "crash" => Crash,
     /// On services: service that begins takes longer. On calls: the way there takes longer.
     "slow" => Slow(SlowTable),
-    /// On services: only a share of the workers is there.
+    /// On services with limited `workers`: only a share of them is there.
     "capacity" => Capacity(FactorTable),
     /// On calls: messages are lost.
     "loss" => Loss(LossTable),
-    /// On client groups with `constant` or `poisson` arrivals: so many times the rate.
+    /// On client groups with `constant`, `poisson` or `profile` arrivals: so many times the rate.
     "load" => Load(LoadTable),
 }
 
@@ -91,7 +91,7 @@ table! {
 table! {
     /// A share of what is there.
     FactorTable is "a loss of capacity", unbuilt &[], exclusive &[];
-    /// The share of the workers that is left, rounded to whole workers. Required. Example: `0.5`.
+    /// The share of the workers that is left, rounded to whole workers, of which there must be one at least. Required. Example: `0.5`.
     factor: Share,
 }
 
