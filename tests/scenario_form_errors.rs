@@ -83,6 +83,7 @@ fn a_value_of_the_wrong_kind_is_shown_an_example() {
         "clients.web.calls.db.avoid_previous=1",
         "faults.outage.on='db'",
         "faults.outage.on=5",
+        "faults.outage.on=['db', 5]",
         "faults.outage.effect=5",
         "faults.outage.effect={ fail = { correlation = true } }",
         "faults.outage.effect={ fail = { retry_after = '2' } }",

@@ -1,6 +1,6 @@
 //! From the tree to typed tables. Every error is reported and reading goes on, so that one pass finds them all.
 
-use std::mem;
+use std::{iter, mem};
 
 use indexmap::IndexMap;
 
@@ -92,10 +92,15 @@ impl Reader {
         Some(format!("{} = {example}", self.path.last()?))
     }
 
-    /// Changes the hints of those errors since there were so many that are about this value and not about a part of it.
+    /// Changes the hints of those errors since there were so many that are about this value and not about a part of it,
+    /// other than an item of a list.
     fn hint_at(&mut self, node: &Node, errors_before: usize, change: impl Fn(Diagnostic) -> Diagnostic) {
+        let items = match &node.value {
+            Value::List(items) => &items[..],
+            _ => &[],
+        };
         for error in &mut self.errors[errors_before..] {
-            if error.place() == Some(&node.place) {
+            if iter::once(node).chain(items).any(|whole| error.place() == Some(&whole.place)) {
                 *error = change(error.clone());
             }
         }

@@ -49,7 +49,8 @@ pub fn write() -> String {
     metrics(&mut page, FAULTS);
     page += "\n## summary.csv\n\nOne row per variant, thing and metric. `summary.json` has the same figures.\n";
     csv_columns(&mut page, &columns::SUMMARY);
-    page += "\n## replicas.csv\n\nOne row per variant and replica. After these come a column for every metric of the\nscenario, and `partial`, which is about the replica here.\n";
+    page += "\n## replicas.csv\n\nOne row per variant and replica. After these comes a column for every metric of the\n\
+             scenario, and `partial`, which here is about the replica.\n";
     csv_columns(&mut page, &columns::REPLICAS);
     page += "\n## timeline.csv\n\nOne row per variant, thing and `bucket` of time in which anything happened in any replica. \
              Figures are\nmeans over the replicas; one that has ended counts as 0. The whole run is shown, `warmup` included.\n";

@@ -197,7 +197,8 @@ impl Row<'_> {
                 let error = Diagnostic::new(format!("`{}` is a share from 0 to 1, not {number}", metric.name));
                 let error = error.at(&figure.place);
                 let share = number::share_of_percent(number);
-                self.refuse(error.maybe_hint(share.map(|share| format!("for {number} % write `{share}`"))))
+                let hint = share.map(|share| format!("for {number} % write `{share}`"));
+                self.refuse(error.maybe_hint(hint).hint_else(|| "1 is all of them: it is never above that".to_owned()))
             }
             (Figure::Number(number), _) => Some(number),
             (Figure::Time(span), Unit::Seconds) => Some(span.as_s()),
