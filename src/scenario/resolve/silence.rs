@@ -136,38 +136,32 @@ impl Way<'_> {
     }
 }
 
-/// The services that stand still from some time on: those of a pause without an end, and those to which this fault is
-/// the one that leaves no worker, together with others before it that have no end either. What a fault leaves by itself
-/// has been looked at.
+/// The services that stand still from some time on because of this fault.
 fn halted(number: usize, faults: &[FaultDraft], tables: &ScenarioTable) -> Vec<ServiceId> {
     let fault = &faults[number];
-    if !is_for_good(fault) {
-        return Vec::new();
-    }
     let services = fault.targets.iter().filter_map(|target| match target {
         TargetDraft::Service(id) => Some(*id),
         TargetDraft::Call(..) | TargetDraft::Group(_) => None,
     });
     match fault.effect {
-        Effect::Pause => services.collect(),
-        Effect::Capacity { factor } => {
-            let is_last_straw = |id: &ServiceId| {
-                let table = service(tables, *id).map(|(_, table)| table);
-                let Some(&Workers(workers)) = table.and_then(|table| table.workers.get()?.value()) else {
-                    return false;
-                };
-                let before = faults[..number].iter().filter(|fault| fault.targets.contains(&TargetDraft::Service(*id)));
-                let left =
-                    before.filter(|fault| is_for_good(fault)).fold(narrow(workers), |left, fault| match fault.effect {
-                        Effect::Capacity { factor } => workers_left(left, factor),
-                        _ => left,
-                    });
-                left > 0 && workers_left(narrow(workers), factor) > 0 && workers_left(left, factor) == 0
-            };
-            services.filter(is_last_straw).collect()
+        Effect::Pause if is_for_good(fault) => services.collect(),
+        Effect::Capacity { factor } if is_for_good(fault) => {
+            services.filter(|&id| takes_the_last_worker(id, factor, &faults[..number], tables)).collect()
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a capacity of which some would be left by itself leaves nothing beside those `before` it that have no end.
+fn takes_the_last_worker(id: ServiceId, factor: f64, before: &[FaultDraft], tables: &ScenarioTable) -> bool {
+    let workers = service(tables, id).and_then(|(_, table)| table.workers.get()?.value());
+    let Some(workers) = workers.map(|&Workers(count)| narrow(count)) else { return false };
+    let on_it = |fault: &&FaultDraft| is_for_good(fault) && fault.targets.contains(&TargetDraft::Service(id));
+    let left = before.iter().filter(on_it).fold(workers, |left, fault| match fault.effect {
+        Effect::Capacity { factor } => workers_left(left, factor),
+        _ => left,
+    });
+    left > 0 && workers_left(workers, factor) > 0 && workers_left(left, factor) == 0
 }
 
 fn is_for_good(fault: &FaultDraft) -> bool {
