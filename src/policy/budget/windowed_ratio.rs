@@ -1,0 +1,203 @@
+//! The retry budgets of Finagle, Linkerd and tower.
+
+use crate::time::{Instant, Span};
+
+/// Retries as a share of what was sent in the last seconds, and a few more: each request, or each success, deposits,
+/// each retry withdraws, and both are forgotten after the time to live. A reserve is always there beside them. So in
+/// any stretch of that length there are at most `min_per_second x ttl + ratio x deposits` retries; all of the reserve
+/// may go at one instant.
+///
+/// This is Finagle's `RetryBudget` (`TokenBucket.newLeakyBucket`) and tower's `TpsBudget`, which Linkerd uses; they
+/// differ in how they round and when they deposit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowedRatio {
+    /// How long deposits and withdrawals count, in slots of a tenth of the time to live, the current one included.
+    pub slots: u8,
+    /// The width of a slot.
+    pub slot: Span,
+    /// What each request or success puts in.
+    pub deposit: i64,
+    /// What each retry takes.
+    pub withdrawal: i64,
+    /// What is always there.
+    pub reserve: i64,
+    /// When deposits are made.
+    pub deposits: Deposit,
+}
+
+/// When a [`WindowedRatio`] is paid in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deposit {
+    /// When a call begins, as in Finagle: an outage does not stop it.
+    AtStart,
+    /// When an attempt succeeds, as in Linkerd: an outage leaves the reserve only.
+    OnSuccess,
+}
+
+/// The most slots.
+pub const SLOTS: usize = 11;
+
+/// Finagle counts in thousandths.
+const SCALE: i64 = 1_000;
+
+impl WindowedRatio {
+    /// Finagle's: the share is counted in thousandths of a retry, over ten slots with the current one. `ratio` from 0 to
+    /// 1,000; `ttl` at least 10 ns.
+    pub fn finagle(ttl: Span, min_per_second: f64, ratio: f64, deposits: Deposit) -> Self {
+        let (deposit, withdrawal) = if ratio > 0.0 { (SCALE, (SCALE as f64 / ratio) as i64) } else { (0, 1) };
+        Self::new(10, ttl, min_per_second, (deposit, withdrawal), deposits)
+    }
+
+    /// tower's: up to a ratio of 1 a retry takes the whole number of deposits that is next below `1 / ratio`, so that
+    /// 0.3 is a third and everything above a half is 1; over eleven slots with the current one.
+    pub fn tower(ttl: Span, min_per_second: f64, ratio: f64, deposits: Deposit) -> Self {
+        let amounts = match ratio {
+            0.0 => (0, 1),
+            ..=1.0 => (1, (1.0 / ratio) as i64),
+            _ => (SCALE, (SCALE as f64 / ratio) as i64),
+        };
+        Self::new(11, ttl, min_per_second, amounts, deposits)
+    }
+
+    fn new(slots: u8, ttl: Span, min_per_second: f64, (deposit, withdrawal): (i64, i64), deposits: Deposit) -> Self {
+        // A retry that took nothing would be granted for ever.
+        let withdrawal = withdrawal.max(1);
+        let reserve = (min_per_second * ttl.as_s() * withdrawal as f64) as i64;
+        Self { slots, slot: Span::from_ns(ttl.as_ns() / 10), deposit, withdrawal, reserve, deposits }
+    }
+
+    /// Pays in at `now`, which never goes back.
+    #[inline]
+    pub fn pay_in(&self, balance: &mut WindowBalance, now: Instant) {
+        self.add(balance, now, self.deposit);
+    }
+
+    /// Whether a retry is granted at `now`, which never goes back.
+    #[inline]
+    pub fn grants(&self, balance: &mut WindowBalance, now: Instant) -> bool {
+        self.advance(balance, now);
+        balance.sum + self.reserve >= self.withdrawal
+    }
+
+    /// A retry was granted.
+    #[inline]
+    pub fn withdraw(&self, balance: &mut WindowBalance, now: Instant) {
+        self.add(balance, now, -self.withdrawal);
+    }
+
+    /// How many retries it would grant in a row at `now`.
+    pub fn retries_left(&self, balance: &mut WindowBalance, now: Instant) -> i64 {
+        self.advance(balance, now);
+        ((balance.sum + self.reserve) / self.withdrawal).max(0)
+    }
+
+    fn add(&self, balance: &mut WindowBalance, now: Instant, amount: i64) {
+        self.advance(balance, now);
+        balance.sum += amount;
+        balance.by_slot[balance.current as usize] += amount;
+    }
+
+    /// Forgets the slots that are over.
+    fn advance(&self, balance: &mut WindowBalance, now: Instant) {
+        let number = now.as_ns() / self.slot.as_ns();
+        let passed = number - balance.number;
+        balance.number = number;
+        for _ in 0..passed.min(u64::from(self.slots)) {
+            balance.current = (balance.current + 1) % self.slots;
+            let forgotten = std::mem::take(&mut balance.by_slot[balance.current as usize]);
+            balance.sum -= forgotten;
+        }
+    }
+}
+
+/// What was paid in and withdrawn in the last slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowBalance {
+    /// The number of the current slot, from the beginning of the run.
+    number: u64,
+    /// The sum of all slots.
+    sum: i64,
+    by_slot: [i64; SLOTS],
+    /// Which of them is the current one.
+    current: u8,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TTL: Span = Span::from_s(10);
+
+    fn at_ms(ms: u64) -> Instant {
+        Instant::from_ns(ms * 1_000_000)
+    }
+
+    /// As many retries in a row as are granted.
+    fn drain(rule: &WindowedRatio, balance: &mut WindowBalance, now: Instant) -> u64 {
+        let mut granted = 0;
+        while rule.grants(balance, now) {
+            rule.withdraw(balance, now);
+            granted += 1;
+        }
+        granted
+    }
+
+    /// The defaults of all three, idle before the server dies: 100 retries at once and not one more; all of them are
+    /// forgotten after ten seconds, or eleven slots.
+    #[test]
+    fn the_reserve_may_go_at_once() {
+        let finagle = WindowedRatio::finagle(TTL, 10.0, 0.2, Deposit::AtStart);
+        let tower = WindowedRatio::tower(TTL, 10.0, 0.2, Deposit::OnSuccess);
+        for (rule, back_ms) in [(finagle, 10_000), (tower, 11_000)] {
+            let mut balance = WindowBalance::default();
+            assert_eq!(drain(&rule, &mut balance, at_ms(500)), 100);
+            assert_eq!(drain(&rule, &mut balance, at_ms(back_ms - 1)), 0);
+            assert_eq!(drain(&rule, &mut balance, at_ms(back_ms)), 100);
+        }
+    }
+
+    /// 1,000 requests a second to a dead server for 10 s: Finagle's clients deposit all the same, 0.2 x 10,000 + 100
+    /// retries; Linkerd's have the reserve.
+    #[test]
+    fn an_outage_stops_the_deposits_of_successes() {
+        let rule = WindowedRatio::finagle(TTL, 10.0, 0.2, Deposit::AtStart);
+        let mut balance = WindowBalance::default();
+        let mut retries = 0;
+        for ms in 0..10_000 {
+            rule.pay_in(&mut balance, at_ms(ms));
+            retries += drain(&rule, &mut balance, at_ms(ms));
+        }
+        assert_eq!(retries, 2_100);
+        let rule = WindowedRatio::tower(TTL, 10.0, 0.2, Deposit::OnSuccess);
+        let mut balance = WindowBalance::default();
+        assert_eq!((0..10_000).map(|ms| drain(&rule, &mut balance, at_ms(ms))).sum::<u64>(), 100);
+    }
+
+    /// What a retry takes for a deposit of 1 in tower, and of 1,000 in Finagle.
+    #[test]
+    fn tower_rounds_to_one_over_a_whole_number() {
+        let tower = |ratio| WindowedRatio::tower(TTL, 10.0, ratio, Deposit::OnSuccess);
+        let taken = [0.2, 0.3, 0.4, 0.5, 0.51, 0.7, 1.0].map(|ratio| tower(ratio).withdrawal);
+        assert_eq!(taken, [5, 3, 2, 2, 1, 1, 1]);
+        assert_eq!((tower(2.0).deposit, tower(2.0).withdrawal), (1_000, 500));
+        assert_eq!((tower(0.0).deposit, tower(0.0).withdrawal, tower(0.0).reserve), (0, 1, 100));
+        let finagle = |ratio| WindowedRatio::finagle(TTL, 10.0, ratio, Deposit::AtStart);
+        assert_eq!([0.3, 0.7].map(|ratio| finagle(ratio).withdrawal), [3_333, 1_428]);
+    }
+
+    /// Ten idle slots are forgotten like a hundred.
+    #[test]
+    fn idle_time_is_forgotten() {
+        let rule = WindowedRatio::finagle(TTL, 0.0, 0.5, Deposit::AtStart);
+        for later_ms in [10_000, 1_000_000] {
+            let mut balance = WindowBalance::default();
+            (0..100).for_each(|_| rule.pay_in(&mut balance, at_ms(999)));
+            assert_eq!(rule.retries_left(&mut balance, at_ms(9_999)), 50);
+            assert_eq!(rule.retries_left(&mut balance, at_ms(later_ms)), 0);
+            assert_eq!(
+                balance,
+                WindowBalance { number: balance.number, current: balance.current, ..WindowBalance::default() }
+            );
+        }
+    }
+}
