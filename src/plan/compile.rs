@@ -95,15 +95,15 @@ impl Calls<'_> {
     }
 
     fn add_group(&mut self, id: GroupId, group: GroupDraft) -> Group {
-        let GroupDraft { name, clients, arrivals, window, calls } = group;
+        let GroupDraft { name, clients, arrivals, window, calls, operations } = group;
         let weights: Vec<f64> = calls.iter().map(|call| call.weight).collect();
         let ids = self.add(Origin::Group(id), clients, &name, calls);
         let choices = choices(&weights, ids.map(CallId));
-        Group { key: name_key(&name), clients, arrivals, from: window.start, until: window.end, choices }
+        Group { key: name_key(&name), clients, arrivals, from: window.start, until: window.end, choices, operations }
     }
 
     fn add_service(&mut self, id: ServiceId, service: ServiceDraft) -> Service {
-        let ServiceDraft { name, service_time, calls, steps, capacity } = service;
+        let ServiceDraft { name, service_time, calls, steps, capacity, effects } = service;
         let ids = self.add(Origin::Service(id), capacity.instances, &name, calls);
         let first_step = self.steps.len() as u32;
         for (step, calls) in (0..).zip(steps) {
@@ -115,7 +115,7 @@ impl Calls<'_> {
             }
             self.steps.push(start..self.step_calls.len() as u32);
         }
-        Service { service_time, steps: first_step..self.steps.len() as u32, capacity }
+        Service { service_time, steps: first_step..self.steps.len() as u32, capacity, effects }
     }
 
     /// A call and its fallbacks, of which no call is one twice, run in the same step.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, Capacity, DeadlineRule, Effect, GroupId, Origin, PolicyId, Recovery, ServiceId, Windows};
+use crate::plan::{Arrivals, Capacity, DeadlineRule, Effect, Effects, GroupId, Operations, Origin, PolicyId, Recovery, ServiceId, Windows};
 use crate::policy::{BudgetRule, RetryPolicy};
 use crate::time::{Instant, Span};
 
@@ -41,6 +41,8 @@ pub struct GroupDraft {
     pub window: Range<Instant>,
     /// Its calls, at least one.
     pub calls: Vec<CallDraft>,
+    /// What its clients make of their operations.
+    pub operations: Operations,
 }
 
 /// A service.
@@ -56,6 +58,8 @@ pub struct ServiceDraft {
     pub steps: Vec<Vec<usize>>,
     /// What it can do at once.
     pub capacity: Capacity,
+    /// What its work does to the world.
+    pub effects: Effects,
 }
 
 /// A call.

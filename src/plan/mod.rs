@@ -8,6 +8,7 @@ mod capacity;
 mod compile;
 mod draft;
 mod fault;
+mod operations;
 mod profile;
 mod surge;
 
@@ -18,6 +19,7 @@ pub use draft::{
     TargetDraft,
 };
 pub use fault::{Direction, Effect, Failure, Fault, Target, Windows, WindowsOfReplica, workers_left};
+pub use operations::{Effects, InProgressRule, Keys, Operations, Store};
 pub use profile::{Piece, Profile};
 pub use surge::Surge;
 
@@ -147,6 +149,8 @@ pub struct Group {
     /// The calls one of which each request makes, with cumulative weights in units of 2^-64 (the last one is
     /// `u64::MAX`): a request takes the first call whose bound is not below its draw.
     pub choices: Vec<(u64, CallId)>,
+    /// What its clients make of their operations.
+    pub operations: Operations,
 }
 
 /// When the requests of a group begin. Rates are in requests/s of the whole group.
@@ -191,6 +195,8 @@ pub struct Service {
     pub steps: Range<u32>,
     /// What it can do at once.
     pub capacity: Capacity,
+    /// What its work does to the world.
+    pub effects: Effects,
 }
 
 impl Service {
@@ -322,11 +328,13 @@ impl Timeout {
 }
 
 impl Plan {
-    /// Whether it has neither servers that can be overloaded or told apart, nor pools, nor other budgets than token
-    /// buckets, nor other faults than those that turn attempts away: nobody waits for anything but time.
+    /// Whether it has neither servers that can be overloaded or told apart, nor pools, nor side effects, nor other
+    /// budgets than token buckets, nor other faults than those that turn attempts away: nobody waits for anything but
+    /// time.
     pub fn is_core(&self) -> bool {
         self.services.iter().all(|service| service.capacity.is_unlimited())
             && self.calls.iter().all(|call| call.pool.is_none())
+            && !self.tells_operations()
             && self.budgets.iter().all(|pool| matches!(pool.rule, BudgetRule::TokenBucket(_)))
             && self.faults.iter().all(Fault::only_turns_away)
     }
@@ -343,7 +351,13 @@ impl Plan {
     /// Whether the state of each server of a service is kept: something is limited there, or done to it.
     pub fn keeps_servers(&self, service: ServiceId) -> bool {
         let is_done_to = |fault: &Fault| !fault.only_turns_away() && fault.targets.contains(&Target::Service(service));
-        !self.services[service.index()].capacity.is_unlimited() || self.faults.iter().any(is_done_to)
+        let Service { capacity, effects, .. } = &self.services[service.index()];
+        !capacity.is_unlimited() || effects.store.is_some() || self.faults.iter().any(is_done_to)
+    }
+
+    /// Whether anybody asks which operation an attempt belongs to.
+    pub fn tells_operations(&self) -> bool {
+        self.services.iter().any(|service| service.effects != Effects::NONE)
     }
 
     /// The policy of a call.

@@ -5,29 +5,25 @@ use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
 
 /// Of a client group.
-pub const CLIENT: &[&str] = &["idempotency", "on_exhausted"];
+pub const CLIENT: &[&str] = &[];
 
 /// Of a call.
 pub const CALL: &[&str] = &["hedge", "throttle", "breaker"];
 
 /// Of a service.
-pub const SERVICE: &[&str] = &["ejection", "writes", "idempotency_store"];
+pub const SERVICE: &[&str] = &["ejection"];
 
 /// Of a retry policy.
 pub const RETRY: &[&str] = &["preset"];
 
 /// Metrics, in any scope.
 pub const METRICS: &[&str] = &[
-    "unknown",
-    "dead_letters",
     "breaker_rejected",
     "breaker_rejected_retries",
     "breaker_opened",
     "throttled",
     "hedges",
     "hedge_wins",
-    "executions_per_request",
-    "duplicate_effects",
 ];
 
 /// The version that does not have it.

@@ -12,6 +12,7 @@ mod faults;
 mod graph;
 mod metric_names;
 mod order;
+mod operations;
 mod pauses;
 mod policies;
 mod recovery;
@@ -212,7 +213,8 @@ impl Resolver<'_> {
         let clients = table.count.get().map_or(1, |&Whole(count)| u32::try_from(count).expect("at most 2^28"));
         let caller = Caller { path: &format!("clients.{name}"), service: None, calls: &table.calls };
         let calls = self.calls(&caller, &[], policies);
-        GroupDraft { name: name.to_owned(), clients, arrivals, window, calls }
+        let operations = operations::operations(table);
+        GroupDraft { name: name.to_owned(), clients, arrivals, window, calls, operations }
     }
 
     fn services(&mut self, policies: &[PolicyDraft]) -> Vec<ServiceDraft> {
@@ -230,7 +232,8 @@ impl Resolver<'_> {
             let calls = self.calls(&caller, fallbacks.as_deref().unwrap_or_default(), policies);
             let steps = fallbacks.map_or_else(Vec::new, |fallbacks| self.steps(&path, table, &fallbacks));
             let capacity = self.capacity(&path, table);
-            services.push(ServiceDraft { name: name.to_owned(), service_time, calls, steps, capacity });
+            let effects = self.effects(&path, table);
+            services.push(ServiceDraft { name: name.to_owned(), service_time, calls, steps, capacity, effects });
         }
         services
     }

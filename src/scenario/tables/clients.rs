@@ -2,7 +2,7 @@
 
 use crate::scenario::declare::table;
 use crate::scenario::field::{Named, OrNone};
-use crate::scenario::tables::{ArrivalsChoice, CallTable};
+use crate::scenario::tables::{ArrivalsChoice, CallTable, IdempotencyChoice, OnExhaustedChoice};
 use crate::scenario::unbuilt;
 use crate::scenario::values::{Count, Duration};
 
@@ -19,4 +19,8 @@ table! {
     arrivals: ArrivalsChoice,
     /// Their calls, by label. Each request makes one of them, chosen by weight. Required. Example: `{ gateway = { timeout = "1s" } }`.
     calls: Named<CallTable>,
+    /// The idempotency keys that they send along. Default: `"none"`. Example: `"key"`.
+    idempotency: IdempotencyChoice,
+    /// What becomes of requests whose attempts are exhausted. Default: `"fail"`. Example: `"dead_letter"`.
+    on_exhausted: OnExhaustedChoice,
 }

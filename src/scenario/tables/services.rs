@@ -11,7 +11,7 @@ use crate::scenario::field::{Named, OrNone, OrUnlimited, Spanned};
 use crate::scenario::reader::{Read, Reader};
 use crate::scenario::shape::Shape;
 use crate::scenario::tables::{
-    BalanceChoice, CallTable, CancelChoice, ContentionTable, DistSetting, LimiterChoice, QueueTable,
+    BalanceChoice, CallTable, CancelChoice, ContentionTable, DistSetting, LimiterChoice, QueueTable, StoreTable,
 };
 use crate::scenario::unbuilt;
 use crate::scenario::values::Name;
@@ -39,6 +39,10 @@ table! {
     contention: OrNone<ContentionTable>,
     /// What becomes of work whose caller has given up. Default: `"ignore"`. Example: `"running"`.
     cancel: CancelChoice,
+    /// Whether its work is a side effect, done when the service time is over: to do it twice is a duplicate, and a request that fails while an attempt at it has no answer is `unknown`. Default: `false`. Example: `true`.
+    writes: bool,
+    /// Where it remembers what it has done, by the idempotency keys of clients. Default: `"none"`. Example: `{ ttl = "24h" }`.
+    idempotency_store: OrNone<StoreTable>,
     /// The order of its calls, by label: one step after another; a list within the list is a step whose calls run in parallel. Fallbacks have no place in it. Default: in the order of the file, one after another. Example: `["auth", ["shard", "ads"]]`.
     call_order: Vec<Spanned<Step>>,
     /// Its calls, by label, made after its own work. Default: `{}`. Example: `{ db = { timeout = "1s" } }`.
