@@ -16,6 +16,7 @@ mod field;
 mod file;
 mod number;
 mod overrides;
+mod punctuation;
 mod reader;
 mod resolve;
 pub mod schema;
