@@ -79,6 +79,24 @@ fn frames_are_bounded() {
     assert_adds_up(&outcome);
 }
 
+/// A fault elsewhere that comes and goes every millisecond: four events in five are its transitions. The bounds are
+/// looked at all the same, wherever these fall.
+#[test]
+fn frames_are_bounded_between_the_transitions_of_faults() {
+    for from_ms in [0, 1, 2, 3] {
+        let text = format!(
+            "horizon = \"60s\"\n[clients.c]\narrivals = {{ constant = {{ rate = 500 }} }}\ncalls.s = {{}}\n\
+             [services.s]\nservice_time = \"10h\"\n[services.other]\n\
+             [clients.o]\narrivals = {{ burst = {{ at = \"50s\" }} }}\ncalls.other = {{}}\n\
+             [faults.tick]\non = [\"other\"]\nfrom = \"{from_ms}ms\"\nlasts = \"1ms\"\nevery = \"2ms\"\n\
+             effect = \"refuse\"\n"
+        );
+        let outcome = simulate_within(&plan(&text), 1, 0, Bounds { frames: 1_000, ..Bounds::default() });
+        assert_eq!(outcome.ended, End::Limit(Limit::Frames), "{from_ms}");
+        assert!(outcome.all_requests.requests <= 1_000);
+    }
+}
+
 /// Work of an hour, and waits of an hour, that are cancelled after 10 ms: 59,999 of each in a minute, of which ten are
 /// in progress at once. What has been cancelled takes no room, although its hour is not over.
 #[test]

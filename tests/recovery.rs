@@ -103,16 +103,32 @@ fn where_nothing_arrives_nothing_may_be_open() {
     assert_eq!(after(&Story::default().open(500), HALF, 9), Unrecovered);
 }
 
+/// Nor is it a proof that nobody asks any more: of those who have come since the fault, at 1 s, half must have got what
+/// they asked for. Those who came during it count for nothing.
+#[test]
+fn who_has_come_since_the_fault_decides_where_nothing_arrives() {
+    let one_of = |well: usize, badly: usize| {
+        let story = (0..badly).fold(Story::default(), |story, _| story.fails(1_500, 1_600));
+        (0..well).fold(story, |story, _| story.succeeds(1_500, 1_600))
+    };
+    assert_eq!(after(&one_of(1, 1), HALF, 9), recovered(0), "one arrives, one succeeds, in the first second");
+    assert_eq!(after(&one_of(0, 1), HALF, 9), Unrecovered);
+    assert_eq!(after(&one_of(0, 1).fails(500, 1_200), HALF, 9), Unrecovered);
+    let since = |began| Story::default().fails(began, 2_100).succeeds(900, 2_200);
+    assert_eq!(after(&since(900), HALF, 9), recovered(2), "both had come before");
+    assert_eq!(after(&since(1_000), HALF, 9), Unrecovered);
+}
+
 /// The run ends with its last event at 3.2 s, and the seconds from 4 s on are known to be idle. With a horizon there
 /// only the one from 1 s on can be judged.
 #[test]
 fn after_a_run_that_drained_all_is_idle() {
-    let story = || Story::default().fails(1_100, 1_300).fails(2_100, 3_200);
+    let story = || Story::default().fails(900, 1_300).fails(900, 3_200);
     let tally = |end| story().tally(HALF, &[(0, 1_000)], ms(3_200), end);
     assert_eq!(tally(End::Drained).aftermath, recovered(3), "nothing begins from 3 s on, but one is open then");
     assert_eq!(tally(End::Horizon).aftermath, Unrecovered);
     // What happens at 3 s sharp belongs to the second that begins then: the request is still open.
-    let ends_then = Story::default().fails(1_100, 3_000).tally(HALF, &[(0, 1_000)], ms(3_000), End::Drained);
+    let ends_then = Story::default().fails(900, 3_000).tally(HALF, &[(0, 1_000)], ms(3_000), End::Drained);
     assert_eq!(ends_then.aftermath, recovered(3));
 }
 
@@ -197,6 +213,25 @@ fn only_groups_with_a_path_to_the_fault_count() {
     assert_eq!(recovery_from("status", "\"refuse\""), Unrecovered);
     assert_eq!(recovery_from("probe->status", "{ fail = {} }"), Unrecovered);
     assert_eq!(recovery_from("probe", "{ load = { factor = 2 } }"), Unrecovered);
+}
+
+/// `batch` asks ten times as often for a while; whom that may hurt is `web`, who meets her at `db` and fails for good.
+#[test]
+fn who_meets_a_group_at_a_service_is_exposed_to_its_load() {
+    let text = r#"
+        version = 1
+        name = "neighbours"
+        horizon = "5s"
+        clients.web = { until = "5s", arrivals = { constant = { rate = 100 } }, calls.api = {} }
+        clients.batch = { until = "5s", arrivals = { constant = { rate = 10 } }, calls.db = {} }
+        services.api.calls = { db = {}, status = {} }
+        services.db = {}
+        services.status = {}
+        faults.broken = { on = ["status"], effect = "refuse" }
+        faults.surge = { on = ["batch"], until = "2s", effect = { load = { factor = 10 } } }
+        "#;
+    let plan = Plan { recovery: HALF, ..scenario(text).variants()[0].1.clone() };
+    assert_eq!(simulate(&plan, 1, 0).faults[1].aftermath, Unrecovered);
 }
 
 /// The other way round: `jobs` fails for good, and she has a path to `db` by a fallback that is never made.

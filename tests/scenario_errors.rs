@@ -141,6 +141,7 @@ fn a_flag_is_answered_at_its_own_text() {
         "horizon=",
         "variants.fixed=none",
         "clients.web.arrivals.burst.att=1s",
+        "faults.outage.effect={ fail = { probability = 0,5 } }",
     ]));
 }
 

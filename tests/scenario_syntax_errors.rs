@@ -53,6 +53,36 @@ fn what_is_open_and_not_closed() {
     ]));
 }
 
+/// The parser reads all that comes after the bracket as if it stood in it, and finds something wrong with every line:
+/// that is told once, where the bracket is. What is wrong before it, or on its own line, is a mistake of its own.
+#[test]
+fn what_follows_from_an_open_bracket_is_not_told() {
+    let after = "workers = 2\n[services.api]\ncalls.db = {}\n[faults.f]\non = [\"db\"]\neffect = \"refuse\"";
+    let slips = [
+        "service_time = { exponential = { mean = \"5ms\" }",
+        "service_time = { exponential = { mean = \"5ms\"",
+        "call_order = [\"a\",",
+        "call_order = [\n  \"a\"",
+        "cancel = = \"queued\"\nqueue = { limit = 5",
+        "service_time = { exponential = { mean = 5ms }",
+        "call_order = [\"a]",
+    ];
+    let texts = slips.map(|slip| format!("{slip}\n{after}"));
+    assert_snapshot!(errors(&texts.each_ref().map(String::as_str)));
+}
+
+#[test]
+fn decimal_commas() {
+    assert_snapshot!(errors(&[
+        "[faults.f]\non = [\"db\"]\neffect = { fail = { probability = 0,5 } }",
+        "[[expect]]\nmetric = \"success_ratio\"\nat_least = 0,95",
+        "[[expect]]\nmetric = \"attempts\"\nat_most = 10,000",
+        "[[expect]]\nmetric = \"success_ratio\"\nat_least = \"99,9 %\"",
+        "service_time = \"1,5ms\"",
+        "service_time = \"1,500ms\"",
+    ]));
+}
+
 #[test]
 fn keys_values_and_what_is_between_them() {
     assert_snapshot!(errors(&[

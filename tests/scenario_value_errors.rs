@@ -135,6 +135,14 @@ fn metrics_that_do_not_exist() {
     ]));
 }
 
+/// No metric of a fault can be measured in a window, so that there is none to name.
+#[test]
+fn metrics_of_faults_in_a_window() {
+    assert_snapshot!(errors_of_each(&[
+        "metric = \"recovered\"\nfault = \"outage\"\nfrom = \"10s\"\nuntil = \"20s\"\nequals = 1",
+    ]));
+}
+
 /// Shares of services are shares like those of requests.
 #[test]
 fn shares_of_services_in_per_cent() {

@@ -5,6 +5,7 @@ mod expectation;
 mod judge;
 mod runner;
 mod statistics;
+mod strain;
 mod summary;
 mod timeline_sum;
 
@@ -12,6 +13,7 @@ pub use cut_short::{CutShort, Fullest};
 pub use expectation::{Condition, Expectation, Judgement, Scope, Statistic, Tolerance, Verdict, Window, Windows};
 pub use runner::Experiment;
 pub use statistics::Stat;
+pub use strain::Strain;
 pub use summary::{
     BucketMeans, FaultWindows, LoadMeans, MetricTable, ReplicaRow, ScenarioInfo, Series, ServiceLimits, Summary,
     ToolInfo, VariantSummary,

@@ -4,18 +4,18 @@ use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use rayon::prelude::*;
 
 use crate::experiment::judge::Judge;
 use crate::experiment::timeline_sum::TimelineSum;
 use crate::experiment::{
-    CutShort, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, ServiceLimits, Stat, Summary, ToolInfo,
+    CutShort, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, ServiceLimits, Stat, Strain, Summary, ToolInfo,
     VariantSummary,
 };
 use crate::metrics::End;
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
-use crate::plan::{Fault, Origin, Plan, ServiceId, Target, Windows};
+use crate::plan::{Fault, FaultId, Plan, ServiceId, Windows};
 use crate::scenario::Scenario;
 use crate::sim::{Bounds, simulate_within};
 use crate::time::Instant;
@@ -158,11 +158,10 @@ fn summarise(name: &str, plan: &Plan, wanted: u32, digests: &[Digest], timeline:
             .collect(),
         load: timeline.load(plan, replicas),
         timeline: timeline.means(plan, replicas),
-        struck: labels
-            .faults
-            .iter()
-            .zip(&plan.faults)
-            .map(|(name, fault)| (name.clone(), struck(plan, fault)))
+        strains: (0..)
+            .map(FaultId)
+            .zip(&labels.faults)
+            .map(|(id, name)| (name.clone(), Strain::of(plan, id, digests.iter().map(|digest| &digest.readings))))
             .collect(),
         warmup_s: plan.warmup.as_s(),
         limits: services.map(|(name, id)| (name.clone(), ServiceLimits::of(plan, id))).collect(),
@@ -177,27 +176,6 @@ fn summarise(name: &str, plan: &Plan, wanted: u32, digests: &[Digest], timeline:
             })
             .collect(),
     }
-}
-
-/// The services that a fault is on, or on the way to; if it is on a client group, all to which that has a path.
-fn struck(plan: &Plan, fault: &Fault) -> Vec<String> {
-    let called_by = |origin| plan.calls.iter().filter(move |call| call.origin == origin).map(|call| call.target);
-    let mut services: IndexSet<ServiceId> = IndexSet::new();
-    for target in &fault.targets {
-        match *target {
-            Target::Service(service) => _ = services.insert(service),
-            Target::Call(call) => _ = services.insert(plan.calls[call.index()].target),
-            Target::Group(group) => {
-                let mut ahead: Vec<ServiceId> = called_by(Origin::Group(group)).collect();
-                while let Some(service) = ahead.pop() {
-                    if services.insert(service) {
-                        ahead.extend(called_by(Origin::Service(service)));
-                    }
-                }
-            }
-        }
-    }
-    services.into_iter().map(|service| plan.labels.services[service.index()].clone()).collect()
 }
 
 /// The windows of a fault that are the same in all replicas.

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::experiment::{CutShort, Stat, Verdict};
+use crate::experiment::{CutShort, Stat, Strain, Verdict};
 use crate::metrics::catalogue::{ScopeKind, Values};
 use crate::plan::{Capacity, Origin, Plan, ServiceId};
 
@@ -91,10 +91,9 @@ pub struct VariantSummary {
     /// When faults were active, for charts.
     #[serde(skip)]
     pub fault_windows: Vec<FaultWindows>,
-    /// By fault the services that it is on, or on the way to, for verdicts; of one on a client group all to which that
-    /// has a path.
+    /// By fault what the services had to do that it is on or leads to, where clients did not recover, for verdicts.
     #[serde(skip)]
-    pub struck: IndexMap<String, Vec<String>>,
+    pub strains: IndexMap<String, Vec<Strain>>,
     /// Until when nothing is measured, in seconds, for charts.
     #[serde(skip)]
     pub warmup_s: f64,

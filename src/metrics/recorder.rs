@@ -169,7 +169,7 @@ impl<'p> Recorder<'p> {
         let record = &mut self.groups[group.index()];
         record.open.fall(now);
         record.flow.count_end(&end);
-        self.recoveries.request_ended(group, end.start);
+        self.recoveries.request_ended(group, end.start, end.result.is_ok());
         if end.start < self.plan.warmup {
             if now >= self.plan.warmup {
                 record.stragglers.count_end(&end);

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::metrics::outcome::{Aftermath, FaultTally, RequestFlow};
-use crate::plan::{FaultId, GroupId, Origin, Plan, Target};
+use crate::plan::{FaultId, GroupId, Origin, Plan, ServiceId, Target};
 use crate::time::{Instant, Span};
 
 const SECOND: Span = Span::from_s(1);
@@ -86,6 +86,11 @@ struct Search {
     at_second: Counts,
     /// Requests that have begun and ended in the current second.
     young_ended: u64,
+    /// Requests that have begun since the end of the window: those that have ended, and that well.
+    new_ended: u64,
+    new_succeeded: u64,
+    /// Whether enough of them had at the start of the current second.
+    is_well_so_far: bool,
     /// The seconds that may be the first good one, or decide whether an earlier one is; fewer than the rule's.
     seconds: VecDeque<Second>,
     /// Their sums.
@@ -105,6 +110,8 @@ struct Second {
     open: u64,
     /// Begun in it, and open at its end.
     young_open: u64,
+    /// Of those that had begun since the end of the window and ended before it, whether enough did so well.
+    is_well_so_far: bool,
 }
 
 impl Recoveries {
@@ -151,21 +158,22 @@ impl Recoveries {
         self.searching = self.meters.iter().filter(|meter| matches!(meter.state, State::Searching(_))).count();
     }
 
-    /// A request that began at `start` has ended.
+    /// A request that began at `start` has ended, and that well or not.
     #[inline]
-    pub fn request_ended(&mut self, group: GroupId, start: Instant) {
+    pub fn request_ended(&mut self, group: GroupId, start: Instant, is_well: bool) {
         if self.searching > 0 {
-            self.count_young(group, start);
+            self.count_end(group, start, is_well);
         }
     }
 
-    fn count_young(&mut self, group: GroupId, start: Instant) {
+    fn count_end(&mut self, group: GroupId, start: Instant, is_well: bool) {
         for meter in &mut self.meters {
             if let State::Searching(search) = &mut meter.state
                 && meter.groups[group.index()]
-                && start >= search.second
             {
-                search.young_ended += 1;
+                search.young_ended += u64::from(start >= search.second);
+                search.new_ended += u64::from(start >= search.from);
+                search.new_succeeded += u64::from(start >= search.from && is_well);
             }
         }
     }
@@ -199,7 +207,7 @@ impl Recoveries {
             for meter in &mut self.meters {
                 let counts = meter.counts(flows.clone());
                 meter.close_second(counts);
-                // At the latest the first second after the end is good: nothing arrives, and nothing is open.
+                // From the first second after the end on nothing arrives, and nothing is open.
                 meter.search_until(end + meter.rule.hold_span() + SECOND, counts);
             }
         }
@@ -270,6 +278,9 @@ impl Search {
             second: from,
             at_second: counts,
             young_ended: 0,
+            new_ended: 0,
+            new_succeeded: 0,
+            is_well_so_far: true,
             seconds: VecDeque::new(),
             begun: 0,
             succeeded: 0,
@@ -286,7 +297,9 @@ impl Search {
             succeeded: counts.succeeded - self.at_second.succeeded,
             open: self.at_second.begun - self.at_second.ended,
             young_open: begun - self.young_ended,
+            is_well_so_far: self.is_well_so_far,
         };
+        self.is_well_so_far = rule.is_met(self.new_succeeded, self.new_ended);
         self.seconds.push_back(last);
         self.begun += last.begun;
         self.succeeded += last.succeeded;
@@ -297,7 +310,8 @@ impl Search {
         self.judged = true;
         let first = self.seconds.pop_front()?;
         let is_good = if self.begun == 0 {
-            first.open == 0
+            // That nobody asks any more is no proof that it works: those who asked last decide.
+            first.open == 0 && first.is_well_so_far
         } else {
             first.succeeded > 0 && rule.is_met(self.succeeded, self.begun - last.young_open)
         };
@@ -307,7 +321,8 @@ impl Search {
     }
 }
 
-/// By group whether any of its requests may lead to what a fault strikes: the group itself, a call, or a service.
+/// By group whether any of its requests may lead to what a fault strikes: a call, or a service. A fault on a group also
+/// strikes the services that its requests lead to, and so all groups that meet it there.
 fn exposed_groups(plan: &Plan, fault: FaultId) -> Vec<bool> {
     let mut groups = vec![false; plan.groups.len()];
     let mut services = vec![false; plan.services.len()];
@@ -318,6 +333,9 @@ fn exposed_groups(plan: &Plan, fault: FaultId) -> Vec<bool> {
             Target::Call(call) => plan.calls[call.index()].origin,
             Target::Group(group) => Origin::Group(group),
         });
+        if let Target::Group(group) = *target {
+            ahead.extend(services_below(plan, group).map(Origin::Service));
+        }
     }
     while let Some(origin) = ahead.pop() {
         match origin {
@@ -330,4 +348,18 @@ fn exposed_groups(plan: &Plan, fault: FaultId) -> Vec<bool> {
         }
     }
     groups
+}
+
+/// The services that the requests of a group may lead to.
+fn services_below(plan: &Plan, group: GroupId) -> impl Iterator<Item = ServiceId> {
+    let mut reached = vec![false; plan.services.len()];
+    let mut ahead = vec![Origin::Group(group)];
+    while let Some(origin) = ahead.pop() {
+        for call in plan.calls.iter().filter(|call| call.origin == origin) {
+            if !std::mem::replace(&mut reached[call.target.index()], true) {
+                ahead.push(Origin::Service(call.target));
+            }
+        }
+    }
+    (0..).map(ServiceId).zip(reached).filter_map(|(service, is_reached)| is_reached.then_some(service))
 }

@@ -32,8 +32,8 @@ pub struct Attempted {
     pub budget_grants: bool,
     /// When the server said that it is worth trying again; none if it did not.
     pub retry_after: Option<Span>,
-    /// The wait before this attempt, for policies whose waits depend on it.
-    pub previous_wait: Span,
+    /// The backoff before this attempt, for policies whose waits depend on it.
+    pub previous_backoff: Span,
     /// Its key, for the draw of the wait.
     pub key: u64,
 }
@@ -41,8 +41,14 @@ pub struct Attempted {
 /// What a policy decides about a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Try again after this wait.
-    Retry(Span),
+    /// Try again.
+    Retry {
+        /// After this wait.
+        wait: Span,
+        /// The backoff, which may be less than the wait if the server had a word in it: what the next backoff is
+        /// reckoned from where it depends on the one before.
+        backoff: Span,
+    },
     /// The call has failed, for this reason.
     Stop(StopReason),
 }
@@ -66,19 +72,19 @@ impl RetryPolicy {
         if !failed.budget_grants {
             return Verdict::Stop(StopReason::Budget);
         }
-        let own = self.schedule.wait(failed.attempt, failed.previous_wait, failed.key);
-        let wait = failed.retry_after.map_or(own, |delay| self.server_delay.wait(delay, own, failed.key));
+        let backoff = self.schedule.wait(failed.attempt, failed.previous_backoff, failed.key);
+        let wait = failed.retry_after.map_or(backoff, |delay| self.server_delay.wait(delay, backoff, failed.key));
         if wait + self.min_attempt > failed.remaining {
             return Verdict::Stop(StopReason::Deadline);
         }
-        Verdict::Retry(wait)
+        Verdict::Retry { wait, backoff }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::{Backoff, CapOrder, Jitter};
+    use crate::policy::{Backoff, CapOrder, DelayRule, Jitter};
 
     fn policy(max_attempts: u32, waits_ms: &[u64], min_attempt: Span) -> RetryPolicy {
         let waits = waits_ms.iter().map(|&ms| Span::from_ms(ms)).collect();
@@ -98,7 +104,7 @@ mod tests {
             remaining,
             budget_grants: true,
             retry_after: None,
-            previous_wait: Span::ZERO,
+            previous_backoff: Span::ZERO,
             key: 0,
         }
     }
@@ -111,7 +117,10 @@ mod tests {
         assert_eq!(stop(2, ErrorKind::Internal, 1), Verdict::Stop(StopReason::NotRetryable));
         assert_eq!(stop(2, ErrorKind::Unavailable, 1), Verdict::Stop(StopReason::Exhausted));
         assert_eq!(stop(1, ErrorKind::Unavailable, 1), Verdict::Stop(StopReason::Deadline));
-        assert_eq!(stop(1, ErrorKind::Unavailable, 100), Verdict::Retry(Span::from_ms(100)));
+        assert_eq!(
+            stop(1, ErrorKind::Unavailable, 100),
+            Verdict::Retry { wait: Span::from_ms(100), backoff: Span::from_ms(100) }
+        );
     }
 
     /// Deadline 250 ms, attempts of 60 ms, waits of 17 and 12 ms: exactly 3 attempts, the last ends at 209 ms with
@@ -124,7 +133,7 @@ mod tests {
             attempt += 1;
             now += 60;
             match policy.decide(failed(attempt, ErrorKind::Unavailable, Span::from_ms(250 - now))) {
-                Verdict::Retry(wait) => now += wait.as_ns() / 1_000_000,
+                Verdict::Retry { wait, .. } => now += wait.as_ns() / 1_000_000,
                 Verdict::Stop(reason) => break reason,
             }
         };
@@ -138,10 +147,27 @@ mod tests {
         let mut remaining = 1000;
         for (attempt, wait) in [(1, 100), (2, 200), (3, 400)] {
             let verdict = policy.decide(failed(attempt, ErrorKind::Unavailable, Span::from_ms(remaining)));
-            assert_eq!(verdict, Verdict::Retry(Span::from_ms(wait)));
+            let wait_ms = Span::from_ms(wait);
+            assert_eq!(verdict, Verdict::Retry { wait: wait_ms, backoff: wait_ms });
             remaining -= wait;
         }
         let verdict = policy.decide(failed(4, ErrorKind::Unavailable, Span::from_ms(remaining)));
         assert_eq!(verdict, Verdict::Stop(StopReason::Deadline));
+    }
+
+    /// A server asks for a minute. The next backoff is drawn from the one before, not from that minute.
+    #[test]
+    fn the_word_of_a_server_is_no_backoff() {
+        let decorrelated = Backoff::Decorrelated { base: Span::from_ms(100), factor: 3.0 };
+        let policy = RetryPolicy {
+            schedule: Schedule::new(decorrelated, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None),
+            server_delay: ServerDelay { rule: DelayRule::Floor, ..ServerDelay::IGNORE },
+            ..policy(5, &[100], Span::ZERO)
+        };
+        let asked =
+            Attempted { retry_after: Some(Span::from_s(60)), ..failed(1, ErrorKind::RateLimited, Span::UNLIMITED) };
+        let Verdict::Retry { wait, backoff } = policy.decide(asked) else { panic!("it is tried again") };
+        assert_eq!(wait, Span::from_s(60));
+        assert!(backoff <= Span::from_ms(300), "{backoff:?}");
     }
 }

@@ -49,11 +49,11 @@ impl ServerDelay {
     /// The wait before the next attempt, after an attempt with this key whose error carried the delay `server`, where
     /// the backoff alone would wait `own`.
     pub fn wait(&self, server: Span, own: Span, key: u64) -> Span {
-        let server = server.min(self.at_most) + self.jitter.sample(key, Purpose::ServerDelay);
+        let server = || server.min(self.at_most) + self.jitter.sample(key, Purpose::ServerDelay);
         match self.rule {
             DelayRule::Ignore => own,
-            DelayRule::Floor => own.max(server),
-            DelayRule::Replace => server,
+            DelayRule::Floor => own.max(server()),
+            DelayRule::Replace => server(),
         }
     }
 }

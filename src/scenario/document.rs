@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::source::{Lines, Place};
+use crate::scenario::source::Place;
 use crate::scenario::syntax;
 
 /// A table, in the order of the file.
@@ -77,7 +77,7 @@ impl fmt::Display for Value {
 pub struct Parsed {
     /// The tree.
     pub root: Table,
-    /// Errors of syntax, one for each line at most.
+    /// Errors of syntax: one for each line at most, and one for all that may follow from a bracket left open.
     pub errors: Vec<Diagnostic>,
     /// Whether keys may be lost or in the wrong table, so that the tree is not worth checking.
     pub broken: bool,
@@ -85,28 +85,16 @@ pub struct Parsed {
 
 /// Reads a whole text as TOML, as far as it goes.
 pub fn parse(text: &str) -> Parsed {
-    let (table, mut errors) = DeTable::parse_recoverable(text);
+    let (table, errors) = DeTable::parse_recoverable(text);
     let mut root = convert_table(table.get_ref(), 0);
-    errors.sort_by_key(|error| error.span().map(|span| span.start));
-    let lines = Lines::of(text);
-    let mut diagnostics = Vec::new();
-    let mut damages = Vec::new();
-    let mut line_before = None;
-    for error in errors {
-        let place = error.span().unwrap_or(0..0);
-        let line = lines.number(place.start);
-        // One slip often makes several errors; the first on its line says what it is.
-        if line_before.replace(line) == Some(line) {
-            continue;
-        }
-        // After a key that is there twice the tree is sound, after a wrong value too: only that value is unknown.
-        if !syntax::is_duplicate_key(error.message()) {
-            damages.push(Damage { place: place.clone(), is_contained: false });
-        }
-        diagnostics.push(syntax::describe(text, error.message(), place));
-    }
+    let slips = syntax::slips(text, &errors);
+    // After a key that is there twice the tree is sound, after a wrong value too: only that value is unknown.
+    let of_tree = slips.iter().filter(|slip| !slip.is_duplicate_key());
+    let mut damages: Vec<Damage> =
+        of_tree.map(|slip| Damage { place: slip.place.clone(), is_contained: false }).collect();
     damage(&mut root, &mut damages);
-    Parsed { root, errors: diagnostics, broken: damages.iter().any(|damage| !damage.is_contained) }
+    let broken = damages.iter().any(|damage| !damage.is_contained);
+    Parsed { root, errors: syntax::describe(text, &slips), broken }
 }
 
 /// Reads the value of a flag, which starts at `start`; none if it is no TOML.

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use fundu::{CustomDurationParser, CustomTimeUnit, Multiplier, ParseError, TimeUnit};
 
-use crate::scenario::suggest;
+use crate::scenario::{number, suggest};
 use crate::time::Span;
 
 /// The units, smallest first, with their nanoseconds.
@@ -108,6 +108,11 @@ fn number_len(text: &str) -> usize {
 fn unknown_unit(text: &str, number: &str, unit: &str) -> Fault {
     if let Some(single) = in_one_unit(text) {
         return Fault { what: "has more than one unit".into(), hint: format!("write `\"{single}\"`") };
+    }
+    let readings: Vec<_> = number::readings(text).into_iter().filter(|reading| parse(reading).is_ok()).collect();
+    if !readings.is_empty() {
+        let readings: Vec<_> = readings.iter().map(|reading| format!("{reading:?}")).collect();
+        return Fault { what: "has a comma in it".into(), hint: format!("write {}", number::either(&readings)) };
     }
     let hint = intended(unit).map_or_else(units, |unit| format!("write `\"{number}{unit}\"`"));
     Fault { what: format!("has an unknown unit `{unit}`"), hint }

@@ -16,6 +16,7 @@ mod field;
 mod file;
 mod number;
 mod overrides;
+mod punctuation;
 mod reader;
 mod resolve;
 pub mod schema;
@@ -158,7 +159,7 @@ fn build(
     };
     let judged: Vec<Judged<'_>> =
         drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables, draft: &one.draft }).collect();
-    let (expectations, windows) = resolve::expectations(&base.expect, &judged, errors);
+    let (expectations, windows) = resolve::expectations(&base.expect, &judged, overrides.variant.as_deref(), errors);
     check_overrides(overrides, &judged, errors);
     if !errors.is_empty() {
         return None;

@@ -15,8 +15,8 @@ use crate::scenario::reader::{Read, bad_name, unknown_choice, unknown_key};
 use crate::scenario::shape::{ChoiceShape, Shape};
 use crate::scenario::source::{Place, Sources};
 use crate::scenario::tables::ScenarioTable;
-use crate::scenario::unbuilt;
 use crate::scenario::values::is_name;
+use crate::scenario::{punctuation, unbuilt};
 
 /// What the command line changes of a scenario.
 #[derive(Clone, Debug, Default)]
@@ -137,7 +137,8 @@ fn flag(text: &str, start: usize) -> Result<Setting, Diagnostic> {
         // What opens a bracket or a quote was meant as TOML.
         None if value_text.starts_with(['[', '{', '"', '\'']) => {
             let error = Diagnostic::new("the value is not TOML").at(&value_place);
-            return Err(error.hint("quote the strings in it, and close what is open"));
+            let error = error.hint("quote the strings in it, and close what is open");
+            return Err(punctuation::decimal_comma(value_text, value_start).unwrap_or(error));
         }
         None => Node { place: value_place, value: Value::String(value_text.to_owned()) },
     };

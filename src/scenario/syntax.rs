@@ -1,7 +1,8 @@
 //! What the TOML parser says of a text, in words for somebody who knows their system better than TOML.
 
 use crate::scenario::diagnostics::Diagnostic;
-use crate::scenario::source::Place;
+use crate::scenario::punctuation::{self, LeftOpen};
+use crate::scenario::source::{Lines, Place};
 
 /// The parser's words for a key that is there twice. Like all its words they are pinned by the tests of the messages.
 const DUPLICATE_KEY: &str = "duplicate key";
@@ -16,7 +17,7 @@ const TAKEN_FOR: [&str; 3] = ["invalid boolean", "invalid float", "invalid integ
 const CURLY_QUOTES: [char; 5] = ['“', '”', '„', '‘', '’'];
 
 /// Ways out that depend on the parser's words alone.
-const HINTS: [(&str, &str); 21] = [
+const HINTS: [(&str, &str); 19] = [
     ("key with no value", "write `key = value`"),
     ("invalid key-value pair", "write `key = value`"),
     ("unquoted keys cannot be empty", "write a name there, of letters, digits, `-` and `_`"),
@@ -24,8 +25,6 @@ const HINTS: [(&str, &str); 21] = [
     ("extra `=`", "one is enough"),
     ("unclosed table", "close the bracket: `[services.db]`"),
     ("unclosed array table", "close both brackets: `[[expect]]`"),
-    ("unclosed inline table", "close the brace with `}`"),
-    ("unclosed array", "close the bracket with `]`"),
     ("missing comma between array elements", "write a comma between the two"),
     ("missing comma between key-value pairs", "write a comma between the two"),
     ("missing assignment between key-value pairs", "write `key = value`"),
@@ -40,13 +39,83 @@ const HINTS: [(&str, &str); 21] = [
     ("missing escaped value", "write a backslash as `\\\\`, or put the text into single quotes"),
 ];
 
-/// Whether the parser says that a key is there twice, after which the rest of the text can be read all the same.
-pub fn is_duplicate_key(message: &str) -> bool {
-    message == DUPLICATE_KEY
+/// An error of the parser.
+#[derive(Clone, Debug)]
+pub struct Slip<'a> {
+    /// Where it is.
+    pub place: Place,
+    line: usize,
+    message: &'a str,
 }
 
-/// What is wrong at a place of a text, by the parser's message.
-pub fn describe(text: &str, message: &str, place: Place) -> Diagnostic {
+impl Slip<'_> {
+    /// Whether a key is there twice, after which the rest of the text can be read all the same.
+    pub fn is_duplicate_key(&self) -> bool {
+        self.message == DUPLICATE_KEY
+    }
+
+    /// Whether it says no more than that a bracket is open, which was opened before.
+    fn is_of_open(&self, bracket: &LeftOpen, lines: &Lines) -> bool {
+        let is_at_end = ["unclosed inline table", "unclosed array"].iter().any(|end| self.message.starts_with(end));
+        is_at_end || self.line > lines.number(bracket.place.start)
+    }
+}
+
+/// The errors of the parser in the order of their places. One slip often makes several; the first on its line says what
+/// it is, and the others are left out.
+pub fn slips<'a>(text: &str, errors: &'a [toml::de::Error]) -> Vec<Slip<'a>> {
+    let lines = Lines::of(text);
+    let mut slips: Vec<Slip> = errors
+        .iter()
+        .map(|error| {
+            let place = error.span().unwrap_or(0..0);
+            Slip { line: lines.number(place.start), place, message: error.message() }
+        })
+        .collect();
+    slips.sort_by_key(|slip| slip.place.start);
+    slips.dedup_by_key(|slip| slip.line);
+    slips
+}
+
+/// What is wrong with a text, by its slips.
+pub fn describe(text: &str, slips: &[Slip<'_>]) -> Vec<Diagnostic> {
+    let open = if slips.is_empty() { None } else { punctuation::left_open(text) };
+    // Whatever comes after a bracket that is left open is read as if it stood in it.
+    let is_before = |slip: &Slip| open.as_ref().is_none_or(|open| slip.place.start < open.place.start);
+    let (before, after) = slips.split_at(slips.partition_point(is_before));
+    let mut diagnostics: Vec<Diagnostic> = before.iter().map(|slip| describe_one(text, slip)).collect();
+    if let (Some(open), Some((first, others))) = (open, after.split_first()) {
+        let error = if first.is_of_open(&open, &Lines::of(text)) {
+            left_open(text, &open, first)
+        } else {
+            describe_one(text, first)
+        };
+        let errors = if others.len() == 1 { "error" } else { "errors" };
+        let follow = format!("{} more {errors} of syntax may follow from it", others.len());
+        diagnostics.push(if others.is_empty() { error } else { error.note(follow) });
+    }
+    diagnostics
+}
+
+/// A bracket that nothing closes, with the first place where that shows.
+fn left_open(text: &str, LeftOpen { place, closers }: &LeftOpen, shown: &Slip<'_>) -> Diagnostic {
+    let error = Diagnostic::new(format!("`{}` is not closed", &text[place.clone()]));
+    let error = error.at(place).label("opened here").hint(format!("close it with `{closers}`"));
+    let is_at_end = text[shown.place.start..].trim().is_empty();
+    if is_at_end { error } else { error.context(&shown.place, "still open here") }
+}
+
+/// What is wrong at a single place.
+fn describe_one(text: &str, slip: &Slip<'_>) -> Diagnostic {
+    let line = text[..slip.place.start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[line..].find('\n').map_or(text.len(), |len| line + len);
+    let comma = punctuation::decimal_comma(&text[line..line_end], line);
+    let comma = comma.filter(|comma| comma.place().is_some_and(|place| place.start <= slip.place.start));
+    comma.unwrap_or_else(|| in_words(text, slip.message, &slip.place))
+}
+
+/// The parser's message in other words.
+fn in_words(text: &str, message: &str, place: &Place) -> Diagnostic {
     let found = text.get(place.clone()).unwrap_or_default();
     let (message, expected) = message.split_once(", expected ").unwrap_or((message, ""));
     let error = match message {
@@ -64,7 +133,7 @@ pub fn describe(text: &str, message: &str, place: Place) -> Diagnostic {
             None => other(&text[place.start.min(text.len())..], message, expected),
         },
     };
-    error.at(&place)
+    error.at(place)
 }
 
 /// A text without quotes, or with those of a word processor.

@@ -298,14 +298,15 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.calls[index].work = NONE;
         let policy = self.plan.policy_of(call);
         let remaining = self.remaining(index);
-        let previous_wait = self.previous_waits.get(index as usize).copied().unwrap_or(Span::ZERO);
+        let previous_backoff = self.previous_backoffs.get(index as usize).copied().unwrap_or(Span::ZERO);
         let budget_grants = self.ask_budget(index, error);
-        match policy.decide(Attempted { attempt, error, remaining, budget_grants, retry_after, previous_wait, key }) {
-            Verdict::Retry(wait) => {
+        let failed = Attempted { attempt, error, remaining, budget_grants, retry_after, previous_backoff, key };
+        match policy.decide(failed) {
+            Verdict::Retry { wait, backoff } => {
                 self.charge_budget(index, error);
                 self.tap.note(self.now, Note::Waiting { key, wait });
                 if policy.schedule.needs_previous() {
-                    self.remember_wait(index, wait);
+                    self.remember_backoff(index, backoff);
                 }
                 self.calls[index].armed = self.agenda.schedule(wait, Kind::Wake.of(index));
             }
@@ -317,11 +318,11 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
     }
 
-    fn remember_wait(&mut self, index: u32, wait: Span) {
-        if self.previous_waits.len() < self.calls.places() {
-            self.previous_waits.resize(self.calls.places(), Span::ZERO);
+    fn remember_backoff(&mut self, index: u32, backoff: Span) {
+        if self.previous_backoffs.len() < self.calls.places() {
+            self.previous_backoffs.resize(self.calls.places(), Span::ZERO);
         }
-        self.previous_waits[index as usize] = wait;
+        self.previous_backoffs[index as usize] = backoff;
     }
 
     /// A call ends: its fallback begins in its place, or whoever made it goes on.

@@ -22,7 +22,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     pub(super) fn give_up_attempt(&mut self, index: u32) {
         let work = self.calls[index].work;
         self.works[work].caller = NONE;
-        let WorkFrame { phase, service, .. } = self.works[work];
+        let WorkFrame { phase, service, server, .. } = self.works[work];
         if !FULL {
             if phase == Phase::Lost {
                 self.works.remove(work);
@@ -32,7 +32,12 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.free_slot(index);
         let cancel = self.plan.services[service.index()].capacity.cancel;
         match phase {
-            Phase::Lost => self.works.remove(work),
+            Phase::Lost => {
+                if server != NONE {
+                    self.servers.list[server as usize].load -= 1;
+                }
+                self.works.remove(work);
+            }
             Phase::Muted => {
                 self.works[work].phase = Phase::Delivered;
                 self.release_work(work);

@@ -162,15 +162,19 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         })
     }
 
-    /// An attempt that would arrive now never does: nobody is there.
-    pub(super) fn swallow(&mut self, work: u32) {
-        let WorkFrame { call: id, caller, arrived: sent, .. } = self.works[work];
+    /// An attempt that would arrive now at this server, from 0, never does: nobody is there. The balancer knows of it as
+    /// long as its caller waits.
+    pub(super) fn swallow(&mut self, work: u32, number: u32) {
+        let WorkFrame { call: id, service, caller, arrived: sent, .. } = self.works[work];
         self.recorder.lost(id);
         if caller == NONE {
             self.works.remove(work);
             return;
         }
-        self.works[work].phase = Phase::Lost;
+        let server = self.servers.stations[service.index()].first + number;
+        self.servers.list[server as usize].load += 1;
+        let frame = &mut self.works[work];
+        (frame.phase, frame.server) = (Phase::Lost, server);
         let call = &self.plan.calls[id.index()];
         let asked = if call.pool.is_some() { self.extras[caller as usize].asked } else { sent };
         let gives_up = sent + call.connect_timeout.after;

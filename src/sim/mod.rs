@@ -50,15 +50,15 @@
 //!   `pool_timeout` at its timer if `max_wait` is not longer than `timeout`, and else with `timeout`. It is one of the
 //!   attempts that the policy allows, but no attempt in the metrics: a *retry* is an attempt that is sent after another
 //!   of its own call was sent, and *original* is what was sent first of its call, by work that was original itself.
-//! - **Arrive** at a service: if the attempt has been given up and the service's `cancel` is not `ignore`, it has
-//!   arrived and is *cancelled*. Otherwise the balancer picks a server, see below. If a `blackhole` is active there,
-//!   the attempt is *lost* and has not arrived. If not, it has arrived, and the other faults that are active there are
-//!   asked, see below. If none strikes, the server's limiter is asked: if it does not let the attempt in, that is
+//! - **Arrive** at a service: the balancer picks a server, see below. If a `blackhole` is active there, the attempt is
+//!   *lost* and has not arrived. If not, it has arrived. If it has been given up and the service's `cancel` is not
+//!   `ignore`, it is *cancelled*. Otherwise the other faults that are active there are asked, see below. If none
+//!   strikes, the server's limiter is asked: if it does not let the attempt in, that is
 //!   *answered* with `rate_limited`, and with the limiter's `retry_after`. If as many others have got as far as the
 //!   next sentence, and are in progress at the service, as `max_in_flight`, it is *answered* with `overloaded`. (What a
 //!   fault answers after a delay takes no place.) Then, if a worker of the server is free and nobody waits for it, its
-//!   *turn comes*; if not, it waits in the server's queue, or, if that holds as many as its limit, is *answered* with
-//!   `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
+//!   *turn comes*; if not, it waits in the server's queue, or, if as many wait there as its limit and the workers that
+//!   are free, is *answered* with `overloaded`. A worker that is free takes the next from the queue: its *turn comes*.
 //! - *A turn comes*: the service time is drawn, and multiplied as `contention` says for the number that hold a worker
 //!   of the server, this one included; then each `slow` that is active there, in file order, multiplies it and adds to
 //!   it (if it adds anything but a constant zero, a service time of zero is an event, too). If the queue's drop rule
@@ -166,7 +166,8 @@
 //! A service with several servers has a balancer. It picks from all of them; but if the call says `avoid_previous`, not
 //! the one that was picked last for an attempt of the same call, a lost one too, while its caller waited for it, when
 //! this one was sent.
-//! The load of a server is the number of attempts in progress there: arrived, and not answered, dropped or cancelled.
+//! The load of a server is the number of attempts in progress there (arrived, and not answered, dropped or cancelled),
+//! and of those that a `blackhole` has swallowed there and whose callers wait for them still.
 //!
 //! - `round_robin`: the server that a counter of the service stands at, or the one after it if that is to be avoided;
 //!   the counter, at first 0, goes on to the server after the one picked. After the last comes the first.

@@ -103,8 +103,8 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) passes_deadlines: bool,
     /// By work frame: the deadline that it was told. Empty unless any is.
     pub(super) deadlines: Vec<Instant>,
-    /// The wait before the current attempt, by call frame; empty unless a policy needs it.
-    pub(super) previous_waits: Vec<Span>,
+    /// The backoff before the current attempt, by call frame; empty unless a policy needs it.
+    pub(super) previous_backoffs: Vec<Span>,
     pub(super) sources: Vec<Source<'p>>,
     /// By group: the number of its first client, counted through the groups whose clients have clocks of their own.
     pub(super) first_clients: Vec<u32>,
@@ -179,7 +179,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             has_network: plan.calls.iter().any(|call| !call.network.is_zero()),
             passes_deadlines,
             deadlines: Vec::new(),
-            previous_waits: Vec::new(),
+            previous_backoffs: Vec::new(),
             sources: (0..plan.groups.len() as u32).map(|id| Source::new(plan, GroupId(id), key)).collect(),
             first_clients: first_clients.collect(),
             arrivals_pending: 0,
@@ -247,11 +247,10 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
                 }
                 // The recorder need not know, and its clock may stay behind.
                 self.fault_transition(event.kind() == Kind::FaultBegins as u8, FaultId(event.index()));
-                if self.freed.is_empty() {
-                    continue;
+                if !self.freed.is_empty() {
+                    last = now;
+                    self.recorder.advance(now);
                 }
-                last = now;
-                self.recorder.advance(now);
             } else {
                 last = now;
                 self.recorder.advance(now);

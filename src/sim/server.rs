@@ -173,8 +173,10 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if station.let_in >= capacity.max_in_flight {
             return self.refuse(work, Refusal::InFlight);
         }
-        let is_free = at.busy < at.workers && at.queue.is_empty();
-        if !is_free && at.queue.len() >= capacity.queue.limit {
+        // Workers who are free while others wait are about to go on to them.
+        let free = at.workers.saturating_sub(at.busy);
+        let is_free = free > 0 && at.queue.is_empty();
+        if !is_free && at.queue.len() >= capacity.queue.limit.saturating_add(free) {
             return self.refuse(work, Refusal::Queue);
         }
         station.let_in += 1;
@@ -314,11 +316,17 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
     }
 
-    /// How long an attempt has been in service.
+    /// For how long a server has worked on an attempt.
     #[inline]
     pub(super) fn served_for(&self, work: u32) -> Span {
         let WorkFrame { server, arrived, .. } = self.works[work];
-        self.now.since(if server == NONE { arrived } else { self.servers.visit(work).began })
+        if server == NONE {
+            return self.now.since(arrived);
+        }
+        // A pause costs what was done before it.
+        let resumed = self.servers.visit(work).resumed;
+        let resumed = if self.servers.pauses { self.paused_since(server, resumed).unwrap_or(resumed) } else { resumed };
+        self.now.since(resumed.min(self.now))
     }
 }
 

@@ -100,19 +100,23 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if pause.contains(&self.now) { pause.end } else { self.now }
     }
 
+    /// The end of the last pause of a server, if that has begun at this instant or since.
+    pub(super) fn paused_since(&self, server: u32, since: Instant) -> Option<Instant> {
+        let pause = &self.servers.list[server as usize].pause;
+        (since..=self.now).contains(&pause.start).then_some(pause.end)
+    }
+
     /// If the server of an attempt has been paused since its service began, puts off its end. Whether it has.
     pub(super) fn is_put_off(&mut self, work: u32) -> bool {
         let WorkFrame { server, phase, .. } = self.works[work];
         if phase != Phase::Serving || server == NONE {
             return false;
         }
-        let pause = self.servers.list[server as usize].pause.clone();
+        let resumed = self.servers.visits[work as usize].resumed;
+        let Some(end) = self.paused_since(server, resumed) else { return false };
         let visit = &mut self.servers.visits[work as usize];
-        if pause.start < visit.resumed || pause.start > self.now {
-            return false;
-        }
-        visit.resumed = pause.end;
-        let served_at = pause.end + visit.takes;
+        visit.resumed = end;
+        let served_at = end + visit.takes;
         self.serve_until(work, served_at);
         true
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use stormsim::dist::{mix, replica_key};
 use stormsim::metrics::{Aftermath, End, FaultTally};
-use stormsim::plan::{Call, Fault, GroupId, Origin, Plan, Recovery, Target};
+use stormsim::plan::{Call, Fault, GroupId, Origin, Plan, Recovery, ServiceId, Target};
 use stormsim::time::{Instant, Span};
 
 use super::record::{Record, Request};
@@ -76,14 +76,20 @@ impl Requests<'_> {
         }
         let seconds = (0..).map(|k| from + Span::from_s(k));
         let mut known = seconds.take_while(|&t| if drained { t <= end + SECOND } else { t + hold <= end });
-        known.find(|&t| self.is_good(t)).map_or(Aftermath::Unrecovered, |t| Aftermath::Recovered(t.since(from)))
+        known.find(|&t| self.is_good(from, t)).map_or(Aftermath::Unrecovered, |t| Aftermath::Recovered(t.since(from)))
     }
 
-    fn is_good(&self, t: Instant) -> bool {
+    fn is_good(&self, from: Instant, t: Instant) -> bool {
         let end = t + self.rule.hold;
         let begun = self.begun_in(&(t..end));
         if begun == 0 {
-            return !self.all.iter().any(|life| Self::is_open(life, t));
+            // Those who have come since the fault decide whether it works.
+            let new = self.all.iter().filter(|(began, _)| *began >= from);
+            let ends: Vec<bool> =
+                new.filter_map(|(_, end)| end.filter(|(at, _)| *at < t).map(|(_, well)| well)).collect();
+            let well = ends.iter().filter(|well| **well).count() as u64;
+            let is_any_open = self.all.iter().any(|life| Self::is_open(life, t));
+            return !is_any_open && self.is_share(well, ends.len() as u64);
         }
         let last = Instant::from_ns(end.as_ns() - SECOND.as_ns())..end;
         let young = self.all.iter().filter(|life| last.contains(&life.0) && Self::is_open(life, end)).count() as u64;
@@ -110,8 +116,15 @@ impl Requests<'_> {
 
 /// Whether a request of the group may lead to what the fault strikes.
 fn is_exposed(plan: &Plan, group: GroupId, fault: &Fault) -> bool {
-    let is_group = |target: &Target| *target == Target::Group(group);
-    fault.targets.iter().any(|target| is_group(target) || leads_to(plan, Origin::Group(group), *target))
+    let origin = Origin::Group(group);
+    let meets = |other: GroupId| {
+        let mut services = (0..plan.services.len() as u32).map(|id| Target::Service(ServiceId(id)));
+        services.any(|service| leads_to(plan, origin, service) && leads_to(plan, Origin::Group(other), service))
+    };
+    fault.targets.iter().any(|target| match *target {
+        Target::Group(struck) => struck == group || meets(struck),
+        _ => leads_to(plan, origin, *target),
+    })
 }
 
 fn leads_to(plan: &Plan, origin: Origin, target: Target) -> bool {

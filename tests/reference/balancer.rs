@@ -66,9 +66,12 @@ impl Interpreter<'_> {
         }
     }
 
-    /// How many attempts are in progress at a server.
+    /// How many attempts are in progress at a server, or were swallowed there and are waited for.
     fn load(&self, service: ServiceId, server: u32) -> usize {
         let there = self.record.works.iter().filter(|work| work.service == service && work.server == Some(server));
-        there.filter(|work| work.ended.is_none()).count()
+        let to_it = |attempt: &&Attempt| self.plan.calls[attempt.id.index()].target == service;
+        let swallowed = self.record.attempts.iter().filter(to_it).filter(|attempt| attempt.swallowed == Some(server));
+        let waited_for = swallowed.filter(|attempt| attempt.ended.is_none());
+        there.filter(|work| work.ended.is_none()).count() + waited_for.count()
     }
 }

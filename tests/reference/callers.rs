@@ -38,7 +38,7 @@ impl Interpreter<'_> {
             limit,
             started: 0,
             sent: 0,
-            previous_wait: Span::ZERO,
+            previous_backoff: Span::ZERO,
             previous_server: None,
             timer: None,
             wake: None,
@@ -82,6 +82,7 @@ impl Interpreter<'_> {
             avoids: None,
             has_slot: false,
             lost: None,
+            swallowed: None,
             deadline_told: None,
             deadline: None,
             timer: None,
@@ -223,14 +224,14 @@ impl Interpreter<'_> {
             remaining: self.remaining(call),
             budget_grants: self.budget_grants(call),
             retry_after,
-            previous_wait: self.record.calls[call].previous_wait,
+            previous_backoff: self.record.calls[call].previous_backoff,
             key,
         });
         match verdict {
-            Verdict::Retry(wait) => {
+            Verdict::Retry { wait, backoff } => {
                 self.change_balance(call, |rule, balance| rule.after_retry(balance));
                 self.note(Note::Waiting { key, wait });
-                self.record.calls[call].previous_wait = wait;
+                self.record.calls[call].previous_backoff = backoff;
                 // A wait of zero is scheduled too: it is not among the phases that are skipped.
                 let wake = self.agenda.schedule(self.now + wait, Class::Normal, Event::Wake { call });
                 self.record.calls[call].wake = Some(wake);

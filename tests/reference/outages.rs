@@ -20,6 +20,7 @@ impl Interpreter<'_> {
     pub(super) fn is_put_off(&mut self, work: usize) -> bool {
         let this = &mut self.record.works[work];
         let Some(end) = this.begins_anew.take() else { return false };
+        this.resumed = Some(end);
         let at = end + this.service_time;
         self.serve_until(work, at);
         self.record.events -= 1;
@@ -42,10 +43,14 @@ impl Interpreter<'_> {
         }
     }
 
+    /// How many workers of a server do nothing.
+    pub(super) fn idle(&self, service: ServiceId, server: u32) -> usize {
+        self.workers(service, server).saturating_sub(self.workers_taken(service, server)) as usize
+    }
+
     /// There are more workers again at a server, perhaps: those that do nothing are free.
     pub(super) fn free_idle_workers(&mut self, service: ServiceId, server: u32) {
-        let idle = self.workers(service, server).saturating_sub(self.workers_taken(service, server));
-        for _ in 0..idle {
+        for _ in 0..self.idle(service, server) {
             self.freed.push_back(Freed::Worker(service, server));
         }
     }

@@ -113,8 +113,8 @@ pub struct Call {
     pub started: u32,
     /// How many of them were sent.
     pub sent: u32,
-    /// The wait before the latest attempt; zero before there was one.
-    pub previous_wait: Span,
+    /// The backoff before the latest attempt; zero before there was one.
+    pub previous_backoff: Span,
     /// The server that an attempt reached last while its caller waited for it.
     pub previous_server: Option<u32>,
     /// The timer of its end, while that is armed.
@@ -158,6 +158,8 @@ pub struct Attempt {
     pub has_slot: bool,
     /// When it was lost, if it was: it never arrives.
     pub lost: Option<Instant>,
+    /// The server that was a black hole to it, if one was.
+    pub swallowed: Option<u32>,
     /// The deadline that its target is told, if any.
     pub deadline_told: Option<Instant>,
     /// The deadline that the queues of its target know of, if any.
@@ -212,6 +214,8 @@ pub struct Work {
     pub service_time: Span,
     /// The end of the last pause that has begun since **Served** was scheduled, if one has.
     pub begins_anew: Option<Instant>,
+    /// From when on it is worked on without a pause, as was known when that was scheduled.
+    pub resumed: Option<Instant>,
     /// **Served**, while that is to come.
     pub served: Option<Slot>,
     /// Its service, when that was over or was cut short.

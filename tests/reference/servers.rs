@@ -15,13 +15,14 @@ impl Interpreter<'_> {
     pub(super) fn arrive(&mut self, attempt: usize) {
         let Attempt { id, key, ended, .. } = self.record.attempts[attempt];
         let service = self.plan.calls[id.index()].target;
+        let server = self.place(attempt, service);
+        if self.is_black_hole(service, server) {
+            self.record.attempts[attempt].swallowed = Some(server);
+            return self.vanish(attempt);
+        }
         if ended.is_some() && self.plan.services[service.index()].capacity.cancel != Cancel::Ignore {
             let work = self.arrive_at(attempt, service, None);
             return self.cancel(work);
-        }
-        let server = self.place(attempt, service);
-        if self.is_black_hole(service, server) {
-            return self.vanish(attempt);
         }
         let work = self.arrive_at(attempt, service, Some(server));
         match self.door(service, server, key) {
@@ -51,6 +52,7 @@ impl Interpreter<'_> {
             struck: None,
             service_time: Span::ZERO,
             begins_anew: None,
+            resumed: None,
             served: None,
             service_spent: None,
             steps: Vec::new(),
@@ -75,7 +77,7 @@ impl Interpreter<'_> {
             && self.server_of(work).queue.is_empty()
         {
             self.turn_comes(work);
-        } else if self.server_of(work).queue.len() < capacity.queue.limit as usize {
+        } else if self.server_of(work).queue.len() < capacity.queue.limit as usize + self.idle(service, server) {
             self.join_queue(work);
         } else {
             self.answer_with(work, WorkEnd::TurnedAway(Refusal::Queue), None);

@@ -101,7 +101,9 @@ impl Interpreter<'_> {
         let this = &mut self.record.works[work];
         (this.began, this.service_time) = (Some(began), time);
         self.note(Note::Began { key });
-        match self.paused_until(service, server) {
+        let paused = self.paused_until(service, server);
+        self.record.works[work].resumed = Some(paused.unwrap_or(self.now));
+        match paused {
             Some(end) => self.serve_until(work, end + time),
             None if self.serves_in_no_time(service, server) => self.served(work),
             None => self.serve_until(work, self.now + time),
@@ -147,8 +149,10 @@ impl Interpreter<'_> {
 
     /// The service of a work is over, or ends early: so much was spent. The delay of a fault is no service.
     pub(super) fn count_service(&mut self, work: usize) {
-        if let Some(began) = self.record.works[work].began {
-            let took = self.now.since(began.at);
+        let Work { resumed, begins_anew, .. } = self.record.works[work];
+        if let Some(resumed) = begins_anew.or(resumed) {
+            // What was done before a pause was in vain.
+            let took = self.now.since(resumed.min(self.now));
             let spent = Spent { until: self.now, took, awaited: self.is_awaited_by_client(work) };
             self.record.works[work].service_spent = Some(spent);
         }

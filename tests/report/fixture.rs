@@ -321,7 +321,7 @@ fn variant(name: &str, metrics: Metrics, services: &[&str], calls: &[&str]) -> V
         replicas: metrics.rows(),
         timeline: Vec::new(),
         fault_windows: Vec::new(),
-        struck: Default::default(),
+        strains: Default::default(),
         warmup_s: 0.0,
         load: Vec::new(),
         limits: Default::default(),

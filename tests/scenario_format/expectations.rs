@@ -1,7 +1,9 @@
 //! What must come out: units and windows.
 
+use std::path::Path;
+
 use stormsim::experiment::{Condition, Statistic, Tolerance, Window, Windows};
-use stormsim::scenario::Overrides;
+use stormsim::scenario::{Overrides, Scenario};
 
 use crate::{SMALL, THREE_TIER, only_plan, parse, s};
 
@@ -58,4 +60,27 @@ equals = 0
             &Windows::Whole,
         ]
     );
+}
+
+/// What only another variant expects is left out with that variant, wrong or not: its window ends after the shorter run.
+/// The rows of the variant that runs, and of all variants, are checked as ever.
+#[test]
+fn only_the_variant_that_runs_is_expected_of() {
+    let row = |variant: &str, until: &str| {
+        format!("[[expect]]\nmetric = \"attempts\"\n{variant}from = \"0s\"\nuntil = \"{until}\"\nat_least = 0\n")
+    };
+    let [own, others] = ["variant = \"one\"\n", "variant = \"other\"\n"];
+    let read = |rows: &str| {
+        let text = format!("horizon = \"10s\"{SMALL}{rows}[variants]\none = {{}}\nother = {{}}\n");
+        let overrides =
+            Overrides { set: vec!["horizon=5s".to_owned()], variant: Some("one".to_owned()), ..Overrides::default() };
+        Scenario::parse("small.toml", &text, Path::new(""), &overrides)
+    };
+    let scenario = read(&[row(own, "5s"), row(others, "10s"), row("", "4s")].concat()).expect("the variant is good");
+    let about: Vec<Option<&str>> = scenario.expectations.iter().map(|row| row.variant.as_deref()).collect();
+    assert_eq!(about, [Some("one"), None]);
+    assert_eq!(scenario.variants()[0].1.windows, [s(0)..s(5), s(0)..s(4)], "nothing else is measured");
+    for late in [row(own, "10s"), row("", "10s"), row("variant = \"nobody\"\n", "5s")] {
+        assert!(read(&late).is_err(), "{late}");
+    }
 }

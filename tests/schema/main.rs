@@ -2,6 +2,7 @@
 //! committed, and current. `UPDATE_SCHEMA=1 cargo test --test schema` writes them anew.
 
 mod accepts;
+mod examples;
 mod metrics_page;
 mod page;
 
@@ -84,6 +85,25 @@ fn every_example_and_default_is_accepted() {
             }
         }
     }
+}
+
+/// The simulator accepts every example where its key may stand, in one such place at least: others may not fit it, as
+/// the weight of a call does not fit those of services.
+#[test]
+fn every_example_can_be_read_in_its_place() {
+    let folder = tempfile::tempdir().expect("there is room for files");
+    std::fs::write(folder.path().join("arrivals.csv"), "time_s\n0\n1\n").expect("it can be written");
+    std::fs::write(folder.path().join("latencies.csv"), "value_s\n0.01\n").expect("it can be written");
+    let answers = examples::try_all(&json_schema(), folder.path());
+    assert!(answers.len() > 100, "only {} examples were tried", answers.len());
+    let refused = answers.iter().filter(|(_, answers)| answers.iter().all(Result::is_err));
+    let refused: Vec<String> = refused
+        .map(|(example, answers)| {
+            let errors: Vec<&str> = answers.iter().filter_map(|answer| Some(answer.as_ref().err()?.as_str())).collect();
+            format!("{example}\n{}", errors.join("\n\n"))
+        })
+        .collect();
+    assert!(refused.is_empty(), "{}", refused.join("\n\n"));
 }
 
 /// What the simulator reads, an editor must not mark as wrong; and the check can fail.

@@ -29,8 +29,14 @@ const FAULTS_HEAD: &str = "
 `fault = NAME` in `[[expect]]`; over the client groups that have a path to what the fault strikes. The seconds after the end
 of its last window are counted from there. One of them, beginning at t, is *good* if in [t, t + `recovery.hold`) as many
 requests succeed as `recovery.share` of those that begin (those left out that begin in the last second of that and are open
-at its end), and if one succeeds in the second itself. If none begins, it is good if none is open at t. These metrics are
-about the whole run, whatever the `warmup` is.
+at its end), and if one succeeds in the second itself. If none begins, it is good if none is open at t, and if of those that
+began after the fault as large a share has succeeded: that nobody asks any more proves nothing. These metrics are about the
+whole run, whatever the `warmup` is. A fault on a client group strikes the services that its requests lead to as well.
+
+Gate a recovery with `recovered` and `recovery_s`. `last_bad_s` shows what these do not look at: trouble after the first good
+second, such as a relapse. It is about single seconds, of the whole run and not only of the time after the fault: with few
+requests per second some are bad by chance, and there is none if no second was bad, so that an expectation of it fails where
+all went well.
 ";
 
 /// The whole page.

@@ -116,7 +116,9 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "failed_pool_timeout" Count
         "failed requests whose last error was `pool_timeout`: no slot of a `pool` within `max_wait`"
         = failed_by!(PoolTimeout);
-    "stopped_not_retryable" Count "failed requests that the client did not try again: the error is not in `retry_on`"
+    "stopped_not_retryable" Count
+        "failed requests that the client did not try again: the error is not in `retry_on`, or the server asks for a \
+         longer wait than `at_most` of a `retry_after` with `beyond = \"stop\"`"
         = stopped_by!(NotRetryable);
     "stopped_exhausted" Count "failed requests whose client had made all attempts that it may" = stopped_by!(Exhausted);
     "stopped_budget" Count "failed requests that the client's retry budget refused to try again" = stopped_by!(Budget);
@@ -202,7 +204,8 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
     "cancelled" Count "those of `dropped` that were discarded because the caller had given up; only with `cancel`"
         = |t, _| Some(t.cancelled as f64);
     "wasted_ratio" Ratio
-        "share of the service time that was spent on work which no client awaited any more; none if none was spent"
+        "share of the service time that was spent on work which no client awaited any more; work whose answer is lost \
+         on its way was awaited and does not count; none if none was spent"
         = |t, _| (t.service_ns > 0).then(|| t.wasted_ns as f64 / t.service_ns as f64);
     "utilisation" Ratio "share of the workers that were taken, over time; none without a limit on workers"
         = |t, run| {

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::experiment::{FaultWindows, MetricTable, Stat, Summary, VariantSummary};
+use crate::experiment::{FaultWindows, MetricTable, Stat, Strain, Summary, VariantSummary};
 use crate::report::number::{self, Style};
 use crate::report::text::{Counted, wrap};
 
@@ -73,7 +73,7 @@ impl Verdict<'_> {
         } else {
             self.in_some(recovered, lost, replicas)
         };
-        if lost > 0 { sentence + &self.reason(lost < replicas) } else { sentence }
+        if lost > 0 { sentence + &self.reason() } else { sentence }
     }
 
     /// The fault, or the window of it after which a recovery is looked for.
@@ -155,27 +155,20 @@ impl Verdict<'_> {
         parts.join("; ")
     }
 
-    /// What the service that suffers most had to do in the end, as far as that is known; where replicas differ, in the
-    /// one with the most.
-    fn reason(&self, differs: bool) -> String {
-        let services = self.variant.struck.get(self.fault).into_iter().flatten();
-        let loads = services.filter_map(|name| {
-            let table = self.variant.services.get(name)?;
-            let arrivals = table.get("arrivals_last_rps")?;
-            let arrivals = if differs { arrivals.max? } else { arrivals.mean? };
-            Some((name, arrivals, table.get("capacity_rps")?.mean?))
-        });
-        let Some((service, arrivals, capacity)) = loads.max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2))) else {
-            return String::new();
-        };
-        let up_to = if differs { "up to " } else { "" };
-        let [arrivals_rps, capacity_rps] = [arrivals, capacity].map(|rate| number::plain(rate, Style::Count, 3));
-        if arrivals > capacity {
-            let against = format!("against a capacity of {capacity_rps}/s");
-            format!(": {up_to}{arrivals_rps}/s of attempts arrive at `{service}` {against}")
+    /// What the service that suffers most had to do in the end, as far as that is known of all that did not recover.
+    fn reason(&self) -> String {
+        let strains = self.variant.strains.get(self.fault).into_iter().flatten();
+        let worst =
+            strains.max_by(|a, b| (a.arrivals_rps / a.capacity_rps).total_cmp(&(b.arrivals_rps / b.capacity_rps)));
+        let Some(Strain { service, arrivals_rps, capacity_rps, other_faults }) = worst else { return String::new() };
+        let [arrivals, capacity] = [*arrivals_rps, *capacity_rps].map(|rate| number::plain(rate, Style::Count, 3));
+        if arrivals_rps > capacity_rps {
+            format!(": {arrivals}/s of attempts arrive at `{service}` against a capacity of {capacity}/s")
+        } else if other_faults.is_empty() {
+            format!(", although only {arrivals}/s of attempts arrive at `{service}` and its capacity is {capacity}/s")
         } else {
-            let only = format!("although no more than {arrivals_rps}/s of attempts arrive");
-            format!(", {only} at `{service}` and its capacity is {capacity_rps}/s")
+            let names: Vec<String> = other_faults.iter().map(|name| format!("`{name}`")).collect();
+            format!(": {arrivals}/s of attempts arrive at `{service}`, on which {} goes on", names.join(" and "))
         }
     }
 }

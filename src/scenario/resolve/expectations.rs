@@ -34,16 +34,25 @@ const SHARES: [&str; 6] =
 const NAMED_SCOPES: [ScopeKind; 4] = [ScopeKind::Service, ScopeKind::Call, ScopeKind::Client, ScopeKind::Fault];
 
 /// Resolves the expectations of a file, and gives all windows in which they measure, each once. Rows with an error are
-/// left out.
+/// left out. If `only` one of the variants runs, rows are about that one: what another expects is not looked at.
 pub fn expectations(
     rows: &Field<Vec<Spanned<ExpectTable>>>,
     variants: &[Judged<'_>],
+    only: Option<&str>,
     errors: &mut Vec<Diagnostic>,
 ) -> (Vec<Expectation>, Vec<Range<Instant>>) {
     let rows = rows.get().map_or(&[][..], Vec::as_slice);
     let mut known = IndexSet::new();
-    let expectations = rows.iter().filter_map(|row| {
-        let row = Row { table: &row.value, place: &row.place, variants, known: &mut known, errors };
+    // If there is no such variant, that is reported elsewhere.
+    let only = only.and_then(|only| variants.iter().position(|variant| variant.name == only));
+    let running = only.map_or(variants, |at| &variants[at..=at]);
+    let is_idle = |name: &str| {
+        let has = |variants: &[Judged<'_>]| variants.iter().any(|variant| variant.name == name);
+        has(variants) && !has(running)
+    };
+    let rows = rows.iter().filter(|row| !row.value.variant.get().is_some_and(|Name(name)| is_idle(name)));
+    let expectations = rows.filter_map(|row| {
+        let row = Row { table: &row.value, place: &row.place, variants, running, known: &mut known, errors };
         row.resolve()
     });
     (expectations.collect(), known.into_iter().collect())
@@ -52,7 +61,10 @@ pub fn expectations(
 pub(super) struct Row<'a> {
     pub(super) table: &'a ExpectTable,
     place: &'a Place,
+    /// Every variant of the scenario.
     variants: &'a [Judged<'a>],
+    /// Those that run.
+    running: &'a [Judged<'a>],
     /// The windows of this row and of those before it.
     pub(super) known: &'a mut IndexSet<Range<Instant>>,
     errors: &'a mut Vec<Diagnostic>,
@@ -81,7 +93,7 @@ impl Row<'_> {
     /// The variants it is about.
     pub(super) fn judged(&self) -> Vec<&Judged<'_>> {
         let about = self.table.variant.get().map(|Name(variant)| variant);
-        self.variants.iter().filter(|variant| about.is_none_or(|about| about == variant.name)).collect()
+        self.running.iter().filter(|variant| about.is_none_or(|about| about == variant.name)).collect()
     }
 
     pub(super) fn refuse<T>(&mut self, error: Diagnostic) -> Option<T> {

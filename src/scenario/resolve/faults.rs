@@ -22,6 +22,9 @@ const EPOCH_DEFAULT: Span = Span::from_s(1);
 /// The most windows of a fault.
 const WINDOWS_MAX: f64 = 10_000_000.0;
 
+/// How often a fault may come again in a run without a horizon.
+const MOST_OFTEN: Span = Span::from_ms(1);
+
 impl Resolver<'_> {
     pub(super) fn faults(&mut self) -> Vec<FaultDraft> {
         let mut faults = Vec::new();
@@ -97,6 +100,11 @@ impl Resolver<'_> {
     /// other, in the mean; zero has been reported.
     fn check_number_of_windows(&mut self, fault: &str, within: &Range<Instant>, every_ns: f64, place: &Place) {
         let horizon = self.tables.horizon.get().and_then(|horizon| horizon.value());
+        if horizon.is_none() && every_ns > 0.0 && every_ns < MOST_OFTEN.as_ns() as f64 {
+            let message =
+                format!("`faults.{fault}` comes again within less than a millisecond, and nobody knows for how long");
+            return self.refuse(place, message, "give the scenario a `horizon`, or let it come less often");
+        }
         let untils = self.tables.clients.entries().filter_map(|(_, group)| group.get()?.until.get()?.value());
         // Without a horizon nobody knows for how long the run goes on after the last request.
         let Some(&Duration(end)) = horizon.or(untils.max_by_key(|Duration(until)| *until)) else { return };

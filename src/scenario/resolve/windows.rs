@@ -29,7 +29,7 @@ impl Row<'_> {
         {
             let message = format!("`{}` is about a run as a whole: it cannot be measured in a window", metric.name);
             let error = Diagnostic::new(message).at(first_key);
-            return self.refuse(error.hint(format!("these can: {}", windowed(scope.kind))));
+            return self.refuse(error.hint(without_window(scope.kind)));
         }
         if let (true, Some(every)) = (table.from.is_absent(), table.every.key()) {
             let error = Diagnostic::new("`every` goes with `from`, which is not there").at(every);
@@ -126,8 +126,8 @@ impl Row<'_> {
     }
 }
 
-/// The metrics that can be measured in a window, families of them by their beginning.
-fn windowed(kind: ScopeKind) -> String {
+/// The way out for a metric that cannot be measured in a window: those that can, families of them by their beginning.
+fn without_window(kind: ScopeKind) -> String {
     let mut names: Vec<String> = Vec::new();
     for column in columns(kind).into_iter().filter(|column| column.window) {
         let family = ["failed_", "stopped_"].into_iter().find(|family| column.name.starts_with(family));
@@ -136,5 +136,8 @@ fn windowed(kind: ScopeKind) -> String {
             names.push(name);
         }
     }
-    suggest::list(names.iter().map(String::as_str))
+    if names.is_empty() {
+        return format!("all metrics of {kind}s are about the whole run: take the window out");
+    }
+    format!("these can: {}", suggest::list(names.iter().map(String::as_str)))
 }

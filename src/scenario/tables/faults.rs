@@ -46,7 +46,7 @@ choice! {
     "fail" => Fail(Box<FailTable>),
     /// On services and calls: attempts are lost on their way, and nobody says so.
     "blackhole" => BlackHole,
-    /// On services: servers do nothing. What is in service then, or begins meanwhile, ends no earlier than its whole service time after the end of the pause.
+    /// On services: servers do no work. What is in service then begins anew when the pause is over, as does what would begin meanwhile: it ends its whole service time after that. What needs no worker goes on: arrivals are queued or turned away, and answers of services that are called are taken.
     "pause" => Pause,
     /// On services: what is in progress ends with `reset` when it begins; then attempts are turned away with `refused`.
     "crash" => Crash,

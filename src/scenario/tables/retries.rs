@@ -26,7 +26,7 @@ table! {
     retry_on: Vec<Spanned<ErrorKind>>,
     /// No wait for an attempt that has less than this left of the deadline. Default: `"0s"`. Example: `"60ms"`.
     min_attempt: Duration,
-    /// What is made of a server's word on when to try again (`Retry-After`). Default: `"ignore"`. Example: `{ rule = "replace", jitter = { uniform = { max = "6s" } } }`.
+    /// What is made of a server's word on when to try again (`Retry-After`). Default: `"ignore"`. Example: `{ rule = "replace", jitter = { uniform = { min = "0s", max = "6s" } } }`.
     retry_after: OrNone<OrIgnore<RetryAfterTable>>,
     /// What retries must be paid from. Default: `"none"`. Example: `{ token_bucket = { max = 10, per_success = 0.1 } }`.
     budget: BudgetChoice,
@@ -109,7 +109,7 @@ table! {
     RetryAfterTable is "an answer to Retry-After", unbuilt &[], exclusive &[];
     /// Which of the two counts. Default: `"floor"`. Example: `"replace"`.
     rule: DelayRuleChoice,
-    /// Added to the server's delay, drawn for each attempt. Default: `"none"`. Example: `{ uniform = { max = "6s" } }`.
+    /// Added to the server's delay, drawn for each attempt. Default: `"none"`. Example: `{ uniform = { min = "0s", max = "6s" } }`.
     jitter: OrNone<DistSetting>,
     /// The longest delay that is taken from a server, before the jitter. Default: `"unlimited"`. Example: `"300s"`.
     at_most: OrUnlimited<Duration>,

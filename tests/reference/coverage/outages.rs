@@ -24,7 +24,7 @@ impl Cases<'_> {
         let is_alone = |it: &Work| self.capacity(it).contention == Contention::NONE;
         let slow =
             |shows: &dyn Fn(&Work) -> bool| self.work(|it| is_alone(it) && began_while(it, &is_slow) && shows(it));
-        let lasted = |it: &Work| it.service_spent.map(|spent| spent.took);
+        let lasted = |it: &Work| it.service_spent.zip(it.began).map(|(spent, began)| spent.until.since(began.at));
         let is_pause = |effect: &Effect| *effect == Effect::Pause;
         let is_served = |it: &Work| it.served.is_none() && !self.is_reset(it);
         vec![

@@ -1,7 +1,8 @@
 //! Services that hear of callers who give up.
 
+use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Cancel, Capacity};
+use stormsim::plan::{Cancel, Capacity, Effect, Queue};
 
 use crate::hand_made::{HandMade, Link};
 use crate::{ALWAYS, at, failing, ns, tell};
@@ -74,6 +75,23 @@ fn nobody_begins_who_gives_up_at_that_instant() {
         // The second attempt of `a` gives up in the queue.
         assert_eq!((outcome.services[0].cancelled, outcome.services[0].completed), (4, 1));
     }
+}
+
+/// A place in the queue for one. `a` gives up at 4 ms and tries again at once, before her worker has gone on to `b`: she
+/// finds the place that `b` is about to leave.
+#[test]
+fn a_worker_about_to_go_on_makes_room_in_the_queue() {
+    let mut plan = HandMade::new();
+    let db = plan.service("db", 3, &[]);
+    let queue = Queue { limit: 1, ..Capacity::UNLIMITED.queue };
+    plan.limit(db, Capacity { workers: 1, queue, ..cancelling(Cancel::Running) });
+    plan.fault(db, 0, 1, Effect::Slow { factor: 10.0, add: Dist::ZERO });
+    plan.client("a", 0, Link::to(db).timeout_ms(4).attempts(2, 0));
+    plan.client("b", 1, Link::to(db));
+    let (story, outcome) = tell(&plan.0);
+    let begun = story.iter().filter(|line| line.ends_with(" begins"));
+    assert_eq!(begun.collect::<Vec<_>>(), ["0 ms: a->db #1 begins", "4 ms: b->db #1 begins", "7 ms: a->db #2 begins"]);
+    assert_eq!((outcome.services[0].refused(), outcome.services[0].queue_max), (0, 2));
 }
 
 /// Given up at 2 ms on a way of 3 ms: a service that hears of it does not look at what arrives then.

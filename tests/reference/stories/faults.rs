@@ -3,7 +3,9 @@
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
 use stormsim::metrics::Outcome;
-use stormsim::plan::{Balance, CallId, Capacity, Direction, Effect, Failure, Fault, ServiceId, Target, Windows};
+use stormsim::plan::{
+    Balance, CallId, Cancel, Capacity, Direction, Effect, Failure, Fault, ServiceId, Target, Windows,
+};
 use stormsim::time::Span;
 
 use crate::hand_made::{HandMade, Link};
@@ -98,6 +100,37 @@ fn a_black_hole_at_a_service_shows_on_arrival() {
         assert_eq!(story[2], format!("{expected_ms} ms: web->db #1 is given up: timeout"));
         assert_eq!((outcome.calls[0].lost, outcome.services[0].arrivals, story.len()), (1, 0, 4));
     }
+}
+
+/// Nobody is there to learn that the caller has given up: what was to be cancelled on arrival does not arrive either.
+#[test]
+fn a_black_hole_hears_of_no_caller() {
+    for cancel in [Cancel::Ignore, Cancel::Running] {
+        let mut plan = HandMade::new();
+        let db = plan.service("db", 10, &[]);
+        plan.limit(db, Capacity { cancel, ..Capacity::UNLIMITED });
+        plan.client("web", 0, Link::to(db).network_ms(3).timeout_ms(2));
+        plan.fault(db, 0, ALWAYS, Effect::BlackHole);
+        let (_, outcome) = tell(&plan.0);
+        assert_eq!((outcome.calls[0].lost, outcome.services[0].arrivals), (1, 0));
+    }
+}
+
+/// What a black hole has swallowed is outstanding until its caller gives up, at 5 ms: the balancer keeps away until
+/// then, and not one attempt longer.
+#[test]
+fn a_balancer_keeps_away_from_a_silent_server() {
+    let mut plan = HandMade::new();
+    let db = plan.service("db", 1, &[]);
+    plan.limit(db, Capacity { instances: 2, balance: Balance::LeastLoaded, ..Capacity::UNLIMITED });
+    for at_ms in [0, 2, 4, 6] {
+        plan.client(&format!("at{at_ms}"), at_ms, Link::to(db).timeout_ms(5));
+    }
+    plan.fault_on(&[Target::Service(db)], 0, ALWAYS, Effect::BlackHole).first_instances = 1;
+    let (story, outcome) = tell(&plan.0);
+    let placed = story.iter().filter_map(|line| line.split_once(" goes to server ")).map(|(_, server)| server);
+    assert_eq!(placed.collect::<Vec<_>>(), ["0", "1", "1", "0"]);
+    assert_eq!((outcome.all_calls.lost, outcome.services[0].arrivals), (2, 2));
 }
 
 /// Only the first of two servers swallows attempts. The retry goes elsewhere, and a new request to the first again.

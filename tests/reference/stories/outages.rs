@@ -31,13 +31,13 @@ fn answers(service_ms: u64, workers: u32, faults: &[(Effect, u64, u64)], arrival
 }
 
 /// Work of 10 ms that a pause from 4 to 20 ms interrupts begins anew, and what comes meanwhile begins then. What is
-/// done by 4 ms, or comes at 20, is as ever. All of the pause is service.
+/// done by 4 ms, or comes at 20, is as ever. To stand still is no service, and nor is what was done in vain.
 #[test]
 fn a_pause_costs_what_was_begun() {
     let pause = [(Effect::Pause, 4, 20)];
     let (ends_ms, outcome) = answers(10, Capacity::NO_LIMIT, &pause, &[0, 3, 12, 20]);
     assert_eq!(ends_ms, [30.0, 30.0, 30.0, 30.0]);
-    assert_eq!(outcome.services[0].service_ns, ns(30 + 27 + 18 + 10));
+    assert_eq!(outcome.services[0].service_ns, ns(40));
     assert_eq!(answers(3, Capacity::NO_LIMIT, &pause, &[0, 1, 2]).0, [3.0, 23.0, 23.0]);
     assert_eq!(answers(0, Capacity::NO_LIMIT, &pause, &[3, 4, 19, 20]).0, [3.0, 20.0, 20.0, 20.0]);
 }
