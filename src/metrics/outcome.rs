@@ -88,6 +88,8 @@ pub(super) struct RequestFlow {
     pub succeeded: u64,
     pub succeeded_first_try: u64,
     pub degraded: u64,
+    pub unknown: u64,
+    pub dead_letters: u64,
     pub failed_by: [u64; ERROR_KINDS],
     pub stopped_by: [u64; STOP_REASONS],
 }
@@ -106,6 +108,8 @@ impl RequestFlow {
         flow.succeeded -= start.succeeded;
         flow.succeeded_first_try -= start.succeeded_first_try;
         flow.degraded -= start.degraded;
+        flow.unknown -= start.unknown;
+        flow.dead_letters -= start.dead_letters;
         flow.failed_by.iter_mut().zip(&start.failed_by).for_each(|(end, start)| *end = since(*end, start));
         flow.stopped_by.iter_mut().zip(&start.stopped_by).for_each(|(end, start)| *end = since(*end, start));
         flow
@@ -113,12 +117,14 @@ impl RequestFlow {
 
     /// As a tally without times.
     pub fn tally(self) -> RequestTally {
-        let Self { requests, succeeded, succeeded_first_try, degraded, failed_by, stopped_by } = self;
+        let Self { requests, succeeded, succeeded_first_try, degraded, unknown, dead_letters, failed_by, stopped_by } = self;
         RequestTally {
             requests,
             succeeded,
             succeeded_first_try,
             degraded,
+            unknown,
+            dead_letters,
             failed_by,
             stopped_by,
             ..RequestTally::default()
@@ -142,6 +148,11 @@ pub struct RequestTally {
     pub stopped_by: [u64; STOP_REASONS],
     /// Those that succeeded on degraded work: an optional call beneath them failed.
     pub degraded: u64,
+    /// Ended badly, and whether what they were to write was written nobody knows: an attempt beneath them at a service
+    /// that writes has no answer. They are not among those that failed.
+    pub unknown: u64,
+    /// Put aside when their attempts were exhausted; among those that failed or ended unknown.
+    pub dead_letters: u64,
     /// How long those that succeeded took.
     pub latency: Latency,
     /// The longest time that one took to fail; none if none failed.
@@ -158,7 +169,7 @@ impl RequestTally {
 
     /// How many ended. Within a window these may be others than those that began in it.
     pub fn ended(&self) -> u64 {
-        self.succeeded + self.failed()
+        self.succeeded + self.failed() + self.unknown
     }
 
     /// How many were begun and have not ended; not of a window.
@@ -181,6 +192,8 @@ impl RequestTally {
         self.failed_by.iter_mut().zip(&other.failed_by).for_each(|(sum, n)| *sum += n);
         self.stopped_by.iter_mut().zip(&other.stopped_by).for_each(|(sum, n)| *sum += n);
         self.degraded += other.degraded;
+        self.unknown += other.unknown;
+        self.dead_letters += other.dead_letters;
         self.latency.add(&other.latency);
         self.give_up_max = self.give_up_max.max(other.give_up_max);
         self.last_end = self.last_end.max(other.last_end);
@@ -279,6 +292,12 @@ pub struct ServiceTally {
     pub succeeded: u64,
     /// Answered with the error of a fault: those that a `fail` struck, and those that a crash ended.
     pub faulted: u64,
+    /// Those whose side effect took place, of a service that writes.
+    pub executions: u64,
+    /// Those of them that did what had been done before.
+    pub duplicate_effects: u64,
+    /// Those about which the store of the service knew, and which were not done for that reason.
+    pub recognised: u64,
     /// Turned away at the door, by what did so; the position is that in
     /// [`Refusal::ALL`](crate::failure::Refusal::ALL).
     pub refused_by: [u64; REFUSALS],
@@ -342,6 +361,9 @@ impl ServiceTally {
             original_arrivals: self.original_arrivals - start.original_arrivals,
             retry_arrivals: self.retry_arrivals - start.retry_arrivals,
             completed: self.completed - start.completed,
+            executions: self.executions - start.executions,
+            duplicate_effects: self.duplicate_effects - start.duplicate_effects,
+            recognised: self.recognised - start.recognised,
             succeeded: self.succeeded - start.succeeded,
             faulted: self.faulted - start.faulted,
             refused_by: array::from_fn(|by| self.refused_by[by] - start.refused_by[by]),

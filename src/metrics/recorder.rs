@@ -105,6 +105,8 @@ pub struct RequestEnd {
     pub attempts: u32,
     /// Whether it is degraded, or the error of its own call and why that was not tried again.
     pub result: Result<bool, (ErrorKind, StopReason)>,
+    /// Whether an attempt beneath it at a service that writes has no answer.
+    pub in_doubt: bool,
 }
 
 impl<'p> Recorder<'p> {
@@ -168,11 +170,12 @@ impl<'p> Recorder<'p> {
     pub fn request_ended(&mut self, group: GroupId, end: RequestEnd, now: Instant) {
         let record = &mut self.groups[group.index()];
         record.open.fall(now);
-        record.flow.count_end(&end);
+        let dead_letters = self.plan.groups[group.index()].operations.dead_letters;
+        record.flow.count_end(&end, dead_letters);
         self.recoveries.request_ended(group, end.start, end.result.is_ok());
         if end.start < self.plan.warmup {
             if now >= self.plan.warmup {
-                record.stragglers.count_end(&end);
+                record.stragglers.count_end(&end, dead_letters);
             }
             return;
         }
@@ -376,6 +379,18 @@ impl<'p> Recorder<'p> {
         tally.succeeded += u64::from(succeeded);
         tally.sojourn_ns += u128::from(now.since(arrived).as_ns());
         in_flight.fall(now);
+    }
+
+    /// The work of a service has had its side effect, for the first time for what it is about or once more.
+    pub fn executed(&mut self, service: ServiceId, is_first: bool) {
+        let tally = &mut self.services[service.index()].tally;
+        tally.executions += 1;
+        tally.duplicate_effects += u64::from(!is_first);
+    }
+
+    /// The store of a service knows what an attempt is about.
+    pub fn recognised(&mut self, service: ServiceId) {
+        self.services[service.index()].tally.recognised += 1;
     }
 
     /// The attempt that a service is done with got the error of a fault.
@@ -600,7 +615,7 @@ impl<'p> Recorder<'p> {
 
 impl RequestFlow {
     #[inline]
-    fn count_end(&mut self, end: &RequestEnd) {
+    fn count_end(&mut self, end: &RequestEnd, dead_letters: bool) {
         match end.result {
             Ok(degraded) => {
                 self.succeeded += 1;
@@ -608,8 +623,13 @@ impl RequestFlow {
                 self.degraded += u64::from(degraded);
             }
             Err((error, reason)) => {
-                self.failed_by[error as usize] += 1;
+                self.dead_letters += u64::from(dead_letters && reason == StopReason::Exhausted);
                 self.stopped_by[reason as usize] += 1;
+                if end.in_doubt {
+                    self.unknown += 1;
+                } else {
+                    self.failed_by[error as usize] += 1;
+                }
             }
         }
     }

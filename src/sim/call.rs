@@ -4,6 +4,7 @@ use std::mem::replace;
 
 use crate::dist::{Purpose, attempt_key};
 use crate::failure::{ErrorKind, StopReason};
+use crate::metrics::RequestEnd;
 use crate::plan::{Call, CallId, DeadlineRule, Origin, Timeout};
 use crate::policy::{Attempted, Verdict};
 use crate::sim::agenda::Sequence;
@@ -29,6 +30,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         if FULL && self.servers.cancels {
             self.join_kin(index);
+        }
+        if FULL && self.operations.are_told {
+            self.name_call(index, copy);
         }
         if FULL && self.budgets.watch {
             self.tell_budget_of_call(index);
@@ -143,6 +147,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if FULL && self.has_retry_after {
             self.say_retry_after(work, None);
         }
+        if FULL && self.operations.are_told {
+            self.name_work(index, work);
+        }
         match way {
             Way::Arrives(delay) => _ = self.agenda.schedule(delay, Kind::Arrive.of(work)),
             Way::FindsNobody | Way::IsLost => self.recorder.lost(id),
@@ -254,6 +261,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if FULL {
             self.free_slot(caller);
             self.release_budget(caller, false);
+            if self.operations.are_told {
+                self.dispel_doubt(work);
+            }
         }
         match error {
             None => {
@@ -345,7 +355,10 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         let call = &self.plan.calls[id.index()];
         match (parent.maker(), call.origin) {
-            (Maker::Client(client), Origin::Group(group)) => self.end_request(group, client, (start, attempt), end),
+            (Maker::Client(client), Origin::Group(group)) => {
+                let in_doubt = FULL && self.operations.are_told && self.ends_in_doubt(index);
+                self.end_request(group, client, RequestEnd { start, attempts: attempt, result: end, in_doubt });
+            }
             (Maker::Work(work), _) => self.call_of_work_ended(work, id, end),
             (Maker::Fan(fan), _) => self.call_of_fan_ended(fan, (key, copy), id, end),
             (Maker::Client(_), Origin::Service(_)) => debug_assert!(false, "clients make the calls of their group"),

@@ -43,7 +43,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 self.release_work(work);
             }
             Phase::Queued if cancel >= Cancel::Queued => self.cancel_work(work),
-            Phase::Failing | Phase::Serving | Phase::Calling if cancel == Cancel::Running => self.cancel_work(work),
+            Phase::Failing | Phase::Awaiting | Phase::Serving | Phase::Calling if cancel == Cancel::Running => self.cancel_work(work),
             _ => {}
         }
     }
@@ -66,6 +66,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             self.disarm_served(work);
         }
         self.works[work].phase = Phase::Cancelled;
+        if self.operations.are_told {
+            self.leave_store(work);
+        }
         self.abandon_calls(work);
         self.release_work(work);
     }

@@ -1,7 +1,6 @@
 //! Clients: where requests come from, and where they end.
 
 use crate::dist::{Purpose, call_key, client_key, draw, request_key};
-use crate::failure::{ErrorKind, StopReason};
 use crate::metrics::RequestEnd;
 use crate::plan::{Arrivals, GroupId};
 use crate::sim::frames::Parent;
@@ -89,15 +88,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.begin_call(choice, Parent::client(client), call_key(key, plan.calls[choice.index()].key, 0), 0);
     }
 
-    /// A client's request ends with its call, which began at `start` and made `attempts` attempts.
-    pub(super) fn end_request(
-        &mut self,
-        id: GroupId,
-        client: u32,
-        (start, attempts): (Instant, u32),
-        result: Result<bool, (ErrorKind, StopReason)>,
-    ) {
-        self.recorder.request_ended(id, RequestEnd { start, attempts, result }, self.now);
+    /// A client's request ends with its call.
+    pub(super) fn end_request(&mut self, id: GroupId, client: u32, end: RequestEnd) {
+        self.recorder.request_ended(id, end, self.now);
         let group = &self.plan.groups[id.index()];
         if let Arrivals::Closed { think, requests } = &group.arrivals {
             let begun = self.sources[id.index()].begun_by[client as usize];

@@ -108,6 +108,8 @@ pub enum Phase {
     Queued,
     /// A fault will answer it after a delay.
     Failing,
+    /// It has a worker, and waits for what another does that is about the same.
+    Awaiting,
     /// In service.
     Serving,
     /// Its own calls run.

@@ -208,6 +208,7 @@ mod client;
 mod fault;
 mod frames;
 mod list;
+mod operation;
 mod pool;
 mod replica;
 mod server;

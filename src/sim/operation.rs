@@ -333,7 +333,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 Some(next) => {
                     waiting.remove(list, next);
                     works[next as usize].standing = Standing::Owner;
-                    self.begin_turn(next);
+                    self.begin_late(next);
                 }
                 None => _ = results.remove(&key),
             },

@@ -12,6 +12,7 @@ use crate::sim::arrivals::Source;
 use crate::sim::budget::Budgets;
 use crate::sim::cancel::Kin;
 use crate::sim::frames::{CallExtra, CallFrame, Fan, WorkFrame};
+use crate::sim::operation::Operations;
 use crate::sim::pool::Pools;
 use crate::sim::server::{Freed, Servers};
 use crate::sim::slab::Slab;
@@ -134,6 +135,7 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     /// By call frame. Empty unless it is.
     pub(super) extras: Vec<CallExtra>,
     pub(super) kin: Kin,
+    pub(super) operations: Operations,
     /// Whether an event may be none any more when its time has come.
     pub(super) has_ghosts: bool,
     /// Workers and slots that have become free, in this event or at this instant, while others waited for them.
@@ -198,6 +200,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             has_extras,
             extras: Vec::new(),
             kin: Kin::default(),
+            operations: Operations::new(plan),
             freed: Vec::new(),
             timed_out: Instant::LIMIT,
             room: usize::MAX,

@@ -224,9 +224,26 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let visit = &mut self.servers.visits[work as usize];
         (visit.began, visit.resumed, visit.takes) = (self.now, resumed, takes);
         self.recorder.begun(service, arrived, self.now);
+        if let Some(store) = plan.services[service.index()].effects.store
+            && !self.is_new(work, store)
+        {
+            return true;
+        }
         let is_phase = !service_time.is_zero() || is_slowed || resumed > self.now;
         self.begin_service(work, is_phase.then(|| resumed.since(self.now) + takes));
         true
+    }
+
+    /// What waited for another to do is to be done by this attempt itself, for as long as was drawn when its turn came.
+    pub(super) fn begin_late(&mut self, work: u32) {
+        let WorkFrame { service, server, .. } = self.works[work];
+        let service_time = &self.plan.services[service.index()].service_time;
+        let resumed = self.resumes(server);
+        let visit = &mut self.servers.visits[work as usize];
+        visit.resumed = resumed;
+        let takes = visit.takes;
+        let is_phase = !service_time.is_zero() || takes > Span::ZERO || resumed > self.now;
+        self.begin_service(work, is_phase.then(|| resumed.since(self.now) + takes));
     }
 
     /// The queue discards an attempt.
@@ -289,7 +306,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             self.servers.present.remove(&mut at.present, work);
         }
         // What was turned away, or failed for a fault, was not let in.
-        let was_let_in = matches!(phase, Phase::Queued | Phase::Serving | Phase::Calling);
+        let was_let_in = matches!(phase, Phase::Queued | Phase::Awaiting | Phase::Serving | Phase::Calling);
         self.servers.stations[service.index()].let_in -= u32::from(was_let_in);
     }
 
@@ -310,7 +327,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     pub(super) fn holds_worker(&self, work: u32) -> bool {
         let WorkFrame { phase, service, .. } = self.works[work];
         match phase {
-            Phase::Serving => true,
+            Phase::Awaiting | Phase::Serving => true,
             Phase::Calling => self.plan.services[service.index()].capacity.holds_worker,
             _ => false,
         }

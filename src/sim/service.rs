@@ -149,6 +149,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     #[inline]
     fn make_calls(&mut self, work: u32) {
         let WorkFrame { service, server, error, .. } = self.works[work];
+        if FULL && self.operations.are_told {
+            self.count_effect(work);
+        }
         if FULL && error.is_some() {
             return self.fail(work, error);
         }
@@ -199,6 +202,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             self.leave_server(work);
         }
         self.send_answer(work, error);
+        if FULL && self.operations.are_told {
+            self.remember(work);
+        }
         if FULL && self.abandons(work) {
             self.abandon_calls(work);
         }

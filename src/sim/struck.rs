@@ -70,6 +70,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         self.leave_server(work);
         self.disarm_served(work);
+        if self.operations.are_told {
+            self.leave_store(work);
+        }
         self.say_retry_after(work, None);
         self.send_answer(work, Some(ErrorKind::Reset));
         self.abandon_calls(work);

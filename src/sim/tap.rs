@@ -70,6 +70,11 @@ pub enum Note {
         /// Its key.
         key: u64,
     },
+    /// The store of the service knows what an attempt is about, whose turn has come.
+    Recognised {
+        /// Its key.
+        key: u64,
+    },
     /// The queue discarded an attempt when its turn came.
     Dropped {
         /// Its key.
