@@ -3,12 +3,14 @@
 use crate::time::{Instant, Span};
 
 /// Retries as a share of what was sent in the last seconds, and a few more: each request, or each success, deposits,
-/// each retry withdraws, and both are forgotten after the time to live. A reserve is always there beside them. So in
-/// any stretch of that length there are at most `min_per_second x ttl + ratio x deposits` retries; all of the reserve
-/// may go at one instant.
+/// each retry withdraws, and both are forgotten after the time to live. A reserve is always there beside them, all of
+/// which may go at one instant. So within the slots that count there are never more than
+/// `min_per_second x ttl + ratio x deposits` retries.
 ///
 /// This is Finagle's `RetryBudget` (`TokenBucket.newLeakyBucket`) and tower's `TpsBudget`, which Linkerd uses; they
-/// differ in how they round and when they deposit.
+/// differ in how they round, when they deposit, and how long the slots are that count: the current one and nine before
+/// it, so that the bound holds for any nine tenths of the time to live, or ten before it, so that it holds for all of
+/// it. In just over nine seconds Finagle's reserve of ten can go twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowedRatio {
     /// How long deposits and withdrawals count, in slots of a tenth of the time to live, the current one included.
@@ -41,15 +43,16 @@ pub const SLOTS: usize = 11;
 const SCALE: i64 = 1_000;
 
 impl WindowedRatio {
-    /// Finagle's: the share is counted in thousandths of a retry, over ten slots with the current one. `ratio` from 0 to
-    /// 1,000; `ttl` at least 10 ns.
+    /// Finagle's: the share is counted in thousandths of a retry, over ten slots with the current one. `ratio` is 0, or
+    /// from a millionth to 1,000, `ttl` from 10 ns to a minute, `min_per_second` from 0 to a million: what was paid in
+    /// a minute can then be counted in 64 bits.
     pub fn finagle(ttl: Span, min_per_second: f64, ratio: f64, deposits: Deposit) -> Self {
         let (deposit, withdrawal) = if ratio > 0.0 { (SCALE, (SCALE as f64 / ratio) as i64) } else { (0, 1) };
         Self::new(10, ttl, min_per_second, (deposit, withdrawal), deposits)
     }
 
     /// tower's: up to a ratio of 1 a retry takes the whole number of deposits that is next below `1 / ratio`, so that
-    /// 0.3 is a third and everything above a half is 1; over eleven slots with the current one.
+    /// 0.3 is a third and everything above a half is 1; over eleven slots with the current one. In the same ranges.
     pub fn tower(ttl: Span, min_per_second: f64, ratio: f64, deposits: Deposit) -> Self {
         let amounts = match ratio {
             0.0 => (0, 1),
