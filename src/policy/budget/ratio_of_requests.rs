@@ -38,6 +38,8 @@ impl RatioOfRequests {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// A tenth, and two more: after each request as many retries as are granted, which is never more than that.
@@ -52,6 +54,33 @@ mod tests {
                 retries += 1;
             }
             assert_eq!(retries, 2 + requests / 10);
+        }
+    }
+
+    proptest! {
+        /// Never more than `floor + ratio x requests`, whenever they come; and a retry is refused only if it would be
+        /// more.
+        #[test]
+        fn no_schedule_gets_more_than_its_share(
+            ratio in 0u64..2_000_000,
+            floor in 0u64..20,
+            asks in prop::collection::vec(any::<bool>(), 0..400),
+        ) {
+            let rule = RatioOfRequests { ratio, floor: floor * MICRO };
+            let (mut balance, mut share, mut retries) = (rule.floor, rule.floor, 0);
+            for asks in asks {
+                if !asks {
+                    balance = rule.after_request(balance);
+                    share += ratio;
+                    continue;
+                }
+                let grants = rule.grants(balance);
+                prop_assert_eq!(grants, (retries + 1) * MICRO <= share, "{} of {}", retries, share);
+                if grants {
+                    balance = rule.after_retry(balance);
+                    retries += 1;
+                }
+            }
         }
     }
 }
