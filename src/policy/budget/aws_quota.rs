@@ -2,10 +2,10 @@
 
 use crate::failure::ErrorKind;
 
-/// The retry quota of the AWS SDKs' standard mode, as botocore and smithy-rs have it: a bucket that is full at the start
-/// and has no refill by time. A retry takes tokens by the class of the error before it; a refusal takes none. A call
-/// that succeeds at its first attempt puts one token in; one that succeeds at a retry gets back what that last retry
-/// took, and what the retries before it took is lost. Failures put nothing in. In whole tokens.
+/// The retry quota of the AWS SDKs' standard mode, as botocore and smithy-rs have it: a bucket that is full at the
+/// start and has no refill by time. A retry takes tokens by the class of the error before it; a refusal takes none. A
+/// call that succeeds at its first attempt puts one token in; one that succeeds at a retry gets back what that last
+/// retry took, and what the retries before it took is lost. Failures put nothing in. In whole tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AwsQuota {
     /// The most, and the number at the start: 500 in the SDKs.

@@ -3,9 +3,9 @@
 use crate::policy::MICRO;
 
 /// The rule of the SRE book (chapter 21, "Handling Overload"): retries up to a share of the requests so far, a tenth
-/// there. Each request that begins adds `ratio`, each retry takes one, and there are `floor` at the start, so that never
-/// more than `floor + ratio x requests` retries are sent. What healthy hours have added is not forgotten: a client that
-/// has sent a million requests may send 100,000 retries at once. Amounts in millionths.
+/// there. Each request that begins adds `ratio`, each retry takes one, and there are `floor` at the start, so that
+/// never more than `floor + ratio x requests` retries are sent. What healthy hours have added is not forgotten: a
+/// client that has sent a million requests may send 100,000 retries at once. Amounts in millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RatioOfRequests {
     /// Retries for each request.
