@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::dist::Dist;
 use crate::plan::{Arrivals, Capacity, DeadlineRule, Effect, GroupId, Origin, PolicyId, Recovery, ServiceId, Windows};
-use crate::policy::{RetryPolicy, TokenBucket};
+use crate::policy::{BudgetRule, RetryPolicy};
 use crate::time::{Instant, Span};
 
 /// A whole plan.
@@ -118,7 +118,7 @@ pub struct PolicyDraft {
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetDraft {
     /// The rule.
-    pub rule: TokenBucket,
+    pub rule: BudgetRule,
     /// Which instances of a caller share.
     pub shared_by: SharedBy,
     /// Which calls of a caller share.

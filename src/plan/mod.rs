@@ -24,7 +24,7 @@ pub use surge::Surge;
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::policy::{RetryPolicy, TokenBucket};
+use crate::policy::{BudgetRule, RetryPolicy};
 use crate::time::{Instant, Span};
 
 macro_rules! id {
@@ -293,7 +293,7 @@ pub enum DeadlineRule {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BudgetPool {
     /// The rule.
-    pub rule: TokenBucket,
+    pub rule: BudgetRule,
     /// How many states there are: one, or one per instance of the callers.
     pub states: u32,
 }
@@ -322,11 +322,12 @@ impl Timeout {
 }
 
 impl Plan {
-    /// Whether it has neither servers that can be overloaded or told apart, nor pools, nor other faults than those that
-    /// turn attempts away: nobody waits for anything but time.
+    /// Whether it has neither servers that can be overloaded or told apart, nor pools, nor other budgets than token
+    /// buckets, nor other faults than those that turn attempts away: nobody waits for anything but time.
     pub fn is_core(&self) -> bool {
         self.services.iter().all(|service| service.capacity.is_unlimited())
             && self.calls.iter().all(|call| call.pool.is_none())
+            && self.budgets.iter().all(|pool| matches!(pool.rule, BudgetRule::TokenBucket(_)))
             && self.faults.iter().all(Fault::only_turns_away)
     }
 

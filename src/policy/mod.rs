@@ -10,7 +10,10 @@ mod retry;
 mod server_delay;
 
 pub use backoff::{Backoff, CapOrder, Jitter, Schedule};
-pub use budget::{MICRO, TokenBucket};
+pub use budget::{
+    AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, InProgress, MICRO, RatioOfRequests, SLOTS, TokenBucket,
+    WindowBalance, WindowedRatio,
+};
 pub use codel::{Codel, CodelState};
 pub use limiter::{Limiter, LimiterState};
 pub use retry::{Attempted, RetryPolicy, Verdict};

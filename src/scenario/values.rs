@@ -120,6 +120,9 @@ pub type Attempts = Whole<1, { u32::MAX as u64 - 1 }>;
 /// Retries of a call: one less than its attempts.
 pub type Retries = Whole<0, { u32::MAX as u64 - 2 }>;
 
+/// Tokens that come whole.
+pub type WholeTokens = Whole<0, 1_000_000_000>;
+
 /// How many copies of a call run in parallel, or must succeed.
 pub type Copies = Whole<1, 10_000>;
 
@@ -161,6 +164,9 @@ numbers! {
     /// A rate in requests/s, above 0.
     Rate, "a number of requests/s above 0, at most 1e9", |x| x > 0.0 && x <= RATE_MAX,
         { "type": "number", "exclusiveMinimum": 0, "maximum": RATE_MAX as u64 };
+    /// Retries for each request of a windowed budget.
+    Ratio, "a number from 0 to 1000", |x| (0.0..=1000.0).contains(&x),
+        { "type": "number", "minimum": 0, "maximum": 1000 };
     /// A rate in requests/s that may be 0.
     RateOrZero, "a number of requests/s from 0 to 1e9", |x| (0.0..=RATE_MAX).contains(&x),
         { "type": "number", "minimum": 0, "maximum": RATE_MAX as u64 };

@@ -30,6 +30,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if FULL && self.servers.cancels {
             self.join_kin(index);
         }
+        if FULL && self.budgets.watch {
+            self.tell_budget_of_call(index);
+        }
         if self.has_ends {
             let end = self.end_of(index);
             if end <= self.now {
@@ -134,6 +137,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         frame.armed = Sequence::NONE;
         self.tap.note(self.now, Note::Sent { call: id, attempt, key });
         self.recorder.sent(id, is_retry, self.now);
+        if FULL && self.budgets.watch {
+            self.tell_budget_of_attempt(index);
+        }
         if FULL && self.has_retry_after {
             self.say_retry_after(work, None);
         }
@@ -247,22 +253,14 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.calls[caller].armed = Sequence::NONE;
         if FULL {
             self.free_slot(caller);
+            self.release_budget(caller, false);
         }
         match error {
             None => {
-                self.deposit(caller, call);
+                self.tell_budget_of_success(caller);
                 self.end_call(caller, Ok(is_degraded));
             }
             Some(error) => self.fail_attempt(caller, key, error, retry_after),
-        }
-    }
-
-    fn deposit(&mut self, index: u32, call: CallId) {
-        if let Some(used) = self.plan.calls[call.index()].budget {
-            let rule = &self.plan.budgets[used.pool as usize].rule;
-            let instance = self.instance(self.calls[index].parent);
-            let balance = self.budgets.balance(used, instance);
-            *balance = rule.after_success(*balance);
         }
     }
 
@@ -287,28 +285,25 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.recorder.timed_out(call, self.now);
         self.calls[index].armed = Sequence::NONE;
         self.give_up_attempt(index);
+        if FULL {
+            self.release_budget(index, false);
+        }
         self.fail_attempt(index, key, error, None);
     }
 
     /// An attempt has failed: the policy decides.
     #[inline(always)]
     pub(super) fn fail_attempt(&mut self, index: u32, key: u64, error: ErrorKind, retry_after: Option<Span>) {
-        let CallFrame { parent, call, attempt, .. } = self.calls[index];
+        let CallFrame { call, attempt, .. } = self.calls[index];
         self.calls[index].work = NONE;
         let policy = self.plan.policy_of(call);
         let remaining = self.remaining(index);
         let previous_backoff = self.previous_backoffs.get(index as usize).copied().unwrap_or(Span::ZERO);
-        let budget = self.plan.calls[call.index()].budget.map(|used| {
-            let instance = self.instance(parent);
-            (&self.plan.budgets[used.pool as usize].rule, self.budgets.balance(used, instance))
-        });
-        let budget_grants = budget.as_ref().is_none_or(|(rule, balance)| rule.grants(**balance));
+        let budget_grants = self.ask_budget(index, error);
         let failed = Attempted { attempt, error, remaining, budget_grants, retry_after, previous_backoff, key };
         match policy.decide(failed) {
             Verdict::Retry { wait, backoff } => {
-                if let Some((rule, balance)) = budget {
-                    *balance = rule.after_retry(*balance);
-                }
+                self.charge_budget(index, error);
                 self.tap.note(self.now, Note::Waiting { key, wait });
                 if policy.schedule.needs_previous() {
                     self.remember_backoff(index, backoff);

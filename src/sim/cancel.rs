@@ -100,12 +100,12 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.leave_kin(index);
         self.disarm_end(index);
         self.calls[index].armed = Sequence::NONE;
+        let is_waiting = work == NONE && !self.leave_pool_queue(index);
         if work != NONE {
             self.recorder.abandoned(call, self.now);
             self.give_up_attempt(index);
-        } else {
-            self.leave_pool_queue(index);
         }
+        self.release_budget(index, is_waiting);
         self.calls.remove(index);
         match parent.maker() {
             Maker::Client(_) => debug_assert!(false, "nobody abandons the calls of clients"),

@@ -72,8 +72,7 @@
 //! - *Answered*: the service is done with it. If it still has its worker, that is free. The answer is sent, and reaches
 //!   the caller when the network has taken its time (zero: a scheduled delay of zero).
 //! - **Answer**: if the attempt has been given up, the answer is late: counted, not used. Otherwise the timer is
-//!   disarmed and the attempt has *ended*, with success or with an error. A success puts its deposit into the call's
-//!   budget.
+//!   disarmed and the attempt has *ended*, with success or with an error.
 //! - **Timer** of an attempt: it is *given up* and has *ended* with `timeout`. **Timer** of a call's end: the attempt
 //!   under way is *given up* and has *ended* with `deadline`. An attempt that waits for a slot is *turned away*
 //!   instead.
@@ -83,7 +82,7 @@
 //! - *An attempt ends*: if it was answered, its slot is free. With success the call succeeds. With an error the policy
 //!   decides ([`RetryPolicy::decide`](crate::policy::RetryPolicy::decide), where `remaining` is the time until the
 //!   call's end): the call's budget is charged and the call waits, or it fails: with `deadline` if that is the reason,
-//!   else with the error of this attempt.
+//!   else with the error of this attempt. What budgets are told of all that is below.
 //! - **Wake**: the wait is over and the next attempt starts. (At the call's end at the latest: then it is sent with no
 //!   time left, unless the policy's `min_attempt` forbids such a wait.)
 //! - *An attempt is cancelled*: it leaves the queue, its worker is free, and **Served** does not come any more. No
@@ -92,6 +91,24 @@
 //!   for a slot is over. The call ends with nothing: no policy is asked, no fallback begins, nobody is told.
 //! - *A call ends*: the timer of its end is disarmed. If it failed and has a `fallback`, that call begins in its place,
 //!   made by the same work as the same copy. Otherwise whoever made it goes on.
+//!
+//! ## Retry budgets
+//!
+//! A call whose policy has a budget draws on one state of it: that of its caller's instance, or one that several
+//! callers share. The rules are in [`policy`](crate::policy); a state is told:
+//!
+//! - *A call begins*, whether it makes an attempt or not: `ratio_of_requests`, and `windowed_ratio` that deposits at
+//!   the start, pay in.
+//! - *An attempt is sent*: of `concurrency` it is one that is *active*. A retry is *in progress* from its grant on if
+//!   waiting counts, else from when it is sent; a retry is every attempt, sent or turned away, after the first that
+//!   started of its call.
+//! - *An attempt has ended*, was turned away, or its call is abandoned, while it is under way or waits to be: it is
+//!   neither active nor in progress any more. That comes before the policy is asked.
+//! - *An attempt fails* and the policy is asked: first, whatever the policy says, `grpc_throttle` counts the failure if
+//!   the policy retries on its error. Then the budget says whether it grants a retry.
+//! - *The call waits* for a retry: the budget is charged, by the error of the attempt that failed.
+//! - *A call succeeds*: `token_bucket`, `grpc_throttle` and `windowed_ratio` that deposits on success pay in;
+//!   `aws_quota` pays `per_success` in if the call needed one attempt, and else what its last retry was charged.
 //!
 //! ## Faults
 //!

@@ -144,6 +144,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.tap.note(self.now, Note::TurnedAway { call, key, error });
         self.recorder.turned_away(call);
         self.calls[index].armed = Sequence::NONE;
+        self.release_budget(index, false);
         self.fail_attempt(index, key, error, None);
     }
 }

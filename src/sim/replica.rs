@@ -272,7 +272,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             (None, None) if self.is_drained() => (last.max(self.crashed), End::Drained),
             (None, None) => (last.max(self.crashed), End::Limit(Limit::VirtualTime)),
         };
-        let (tokens_left, all_tokens_left) = self.budgets.left(self.plan);
+        let (tokens_left, all_tokens_left) = self.budgets.left(self.plan, end);
         self.recorder.finish(RunEnd { replica: self.number, end, ended, events }, tokens_left, all_tokens_left)
     }
 

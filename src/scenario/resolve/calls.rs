@@ -249,5 +249,5 @@ impl Resolver<'_> {
 
 /// Whether a policy retries for ever if every attempt fails. A budget that retries are paid from runs dry.
 fn is_unlimited(draft: &PolicyDraft) -> bool {
-    draft.policy.max_attempts == u32::MAX && draft.budget.is_none_or(|budget| budget.rule.cost == 0)
+    draft.policy.max_attempts == u32::MAX && draft.budget.is_none_or(|budget| !budget.rule.runs_dry())
 }

@@ -4,6 +4,7 @@
 //! [`resolve`](crate::scenario::resolve).
 
 mod arrivals;
+mod budgets;
 mod calls;
 mod capacity;
 mod clients;
@@ -15,6 +16,10 @@ mod retries;
 mod services;
 
 pub use arrivals::{ArrivalsChoice, ClosedTable, PeriodicTable, PointTable, TraceTable};
+pub use budgets::{
+    AwsModeChoice, AwsQuotaTable, BudgetChoice, ConcurrencyTable, DepositChoice, GrpcThrottleTable,
+    RatioOfRequestsTable, RoundingChoice, SharedByChoice, SharedOverChoice, TokenBucketTable, WindowedRatioTable,
+};
 pub use calls::CallTable;
 pub use capacity::{
     BalanceChoice, CancelChoice, CodelTable, ContentionTable, DropChoice, FixedWindowTable, LimiterBucketTable,
@@ -25,10 +30,7 @@ pub use dists::{DistChoice, DistSetting, LognormalTable, PercentilesTable, Unifo
 pub use expect::ExpectTable;
 pub use faults::{DirectionChoice, EffectChoice, FailTable, FaultTable, LossTable, RandomTable, SlowTable};
 pub use recovery::RecoveryTable;
-pub use retries::{
-    BackoffChoice, BeyondChoice, BudgetChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable,
-    SharedByChoice, SharedOverChoice, TokenBucketTable,
-};
+pub use retries::{BackoffChoice, BeyondChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable};
 pub use services::ServiceTable;
 
 use std::borrow::Cow;

@@ -3,9 +3,9 @@
 use crate::failure::ErrorKind;
 use crate::scenario::declare::{choice, table};
 use crate::scenario::field::{OrIgnore, OrNone, OrUnlimited, Spanned};
-use crate::scenario::tables::DistSetting;
+use crate::scenario::tables::{BudgetChoice, DistSetting, SharedByChoice, SharedOverChoice};
 use crate::scenario::unbuilt;
-use crate::scenario::values::{AtLeastOne, Attempts, Duration, Positive, Retries, Share, Tokens};
+use crate::scenario::values::{AtLeastOne, Attempts, Duration, Positive, Retries, Share};
 
 table! {
     /// A retry policy: when a failed attempt is tried again, how often, and after which wait.
@@ -135,48 +135,4 @@ choice! {
     "clamp" => Clamp,
     /// The call is not tried again.
     "stop" => Stop,
-}
-
-choice! {
-    /// What retries must be paid from.
-    BudgetChoice is "a budget", unbuilt &[];
-    /// Nothing: only the policy limits them.
-    "none" => None,
-    /// A bucket of tokens: each success puts some in, each retry takes some out.
-    "token_bucket" => TokenBucket(Box<TokenBucketTable>),
-}
-
-table! {
-    /// A bucket of tokens. Amounts have at most 6 decimals.
-    TokenBucketTable is "a token bucket", unbuilt &[], exclusive &[];
-    /// The most it holds; above 0. Required. Example: `10`.
-    max: Tokens,
-    /// What it holds at the start; at most `max`. Default: `max`. Example: `5`.
-    initial: Tokens,
-    /// What each success adds, a retry's too. Required. Example: `0.1`.
-    per_success: Tokens,
-    /// What each retry takes. Default: `1`. Example: `5`.
-    cost: Tokens,
-    /// A retry is refused below this balance, as it is below its cost. Default: `cost`. Example: `2`.
-    floor: Tokens,
-}
-
-choice! {
-    /// Which instances of a caller share the state of a budget.
-    SharedByChoice is "a set of callers", unbuilt &[];
-    /// None: each client has its own, as has each instance of a calling service.
-    "instance" => Instance,
-    /// All clients of the group, or all instances of the calling service.
-    "group" => Group,
-}
-
-choice! {
-    /// Which calls of a caller that follow the policy share the state of its budget.
-    SharedOverChoice is "a set of calls", unbuilt &[];
-    /// None: each call has its own.
-    "call" => Call,
-    /// Those to the same service.
-    "target" => Target,
-    /// All of them.
-    "policy" => Policy,
 }
