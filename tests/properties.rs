@@ -7,6 +7,8 @@ mod assembly;
 mod fitting;
 #[path = "reference/random_arrivals.rs"]
 mod random_arrivals;
+#[path = "reference/random_budget.rs"]
+mod random_budget;
 #[path = "reference/random_capacity.rs"]
 mod random_capacity;
 #[path = "reference/random_fault.rs"]
