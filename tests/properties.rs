@@ -18,6 +18,8 @@ mod random_plan;
 #[path = "reference/sketch.rs"]
 mod sketch;
 
+#[path = "properties/accounts/mod.rs"]
+mod accounts;
 #[path = "properties/books.rs"]
 mod books;
 #[path = "properties/limits.rs"]
@@ -60,7 +62,7 @@ proptest! {
         books.balance_requests(&outcome)?;
         books.balance_attempts(&outcome)?;
         books.balance_arrivals(&outcome)?;
-        books.balance_tokens(&outcome)?;
+        accounts::are_balanced(&plan, &notes, &outcome, seed)?;
         limits::are_respected(&plan, &notes, &outcome)?;
     }
 
