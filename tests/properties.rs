@@ -86,7 +86,7 @@ proptest! {
             let mut expected_notes: Vec<(Instant, Note)> = Vec::new();
             let expected = simulate_tapped(plan, seed, 0, &mut expected_notes);
             prop_assert!(part.notes(&told) == expected_notes, "the notes of {part:?} differ");
-            prop_assert!(part.has_outcome(&outcome, &expected), "the counts of {part:?} differ");
+            prop_assert!(part.has_outcome(plan, &outcome, &expected), "the counts of {part:?} differ");
         }
     }
 }

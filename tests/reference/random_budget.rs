@@ -8,22 +8,26 @@ use proptest::sample::select;
 use stormsim::policy::{
     AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, MICRO, RatioOfRequests, TokenBucket, WindowedRatio,
 };
+use stormsim::time::Span;
 
 use super::random_plan::Grid;
 use super::sketch::BudgetSketch;
 
-/// Up to three.
+/// Mostly one that nearly all calls draw on; else up to three.
 pub fn budgets(grid: Grid) -> impl Strategy<Value = Vec<BudgetSketch>> {
+    prop_oneof![3 => vec(budget(grid), 1), 2 => vec(budget(grid), 0..=3)]
+}
+
+fn budget(grid: Grid) -> impl Strategy<Value = BudgetSketch> {
     let rule = prop_oneof![
-        1 => token_bucket().prop_map(BudgetRule::TokenBucket),
-        1 => grpc_throttle().prop_map(BudgetRule::GrpcThrottle),
-        1 => aws_quota().prop_map(BudgetRule::AwsQuota),
-        1 => windowed_ratio(grid).prop_map(BudgetRule::WindowedRatio),
-        2 => concurrency().prop_map(BudgetRule::Concurrency),
-        1 => ratio_of_requests().prop_map(BudgetRule::RatioOfRequests),
+        2 => token_bucket().prop_map(BudgetRule::TokenBucket),
+        2 => grpc_throttle().prop_map(BudgetRule::GrpcThrottle),
+        3 => aws_quota().prop_map(BudgetRule::AwsQuota),
+        3 => windowed_ratio(grid).prop_map(BudgetRule::WindowedRatio),
+        7 => concurrency().prop_map(BudgetRule::Concurrency),
+        2 => ratio_of_requests().prop_map(BudgetRule::RatioOfRequests),
     ];
-    let budget = (rule, prop::bool::weighted(0.7)).prop_map(|(rule, by_instance)| BudgetSketch { rule, by_instance });
-    vec(budget, 0..=3)
+    (rule, any::<bool>()).prop_map(|(rule, by_instance)| BudgetSketch { rule, by_instance })
 }
 
 /// Millionths in steps of a half.
@@ -65,14 +69,15 @@ fn aws_quota() -> impl Strategy<Value = AwsQuota> {
     )
 }
 
-/// Slots as wide as a step of the grid and wider; times to live that end within most plans and beyond.
+/// Slots of a fifth of a step of the grid to two steps, so that some end within most plans; at most two in reserve.
 fn windowed_ratio(grid: Grid) -> impl Strategy<Value = WindowedRatio> {
+    let ttl = select(vec![2, 5, 10, 20]).prop_map(move |steps| grid.times(steps).max(Span::from_ns(10)));
     let ratios = select(vec![0.0, 0.1, 0.3, 0.5, 1.0, 2.0]);
     let deposits = select(vec![Deposit::AtStart, Deposit::OnSuccess]);
-    let ttl = prop_oneof![2 => grid.steps(10..=10), 1 => grid.steps(10..=30)];
-    (ttl, 0..=2u32, ratios, deposits, any::<bool>()).prop_map(|(ttl, reserve, ratio, deposits, is_tower)| {
+    let reserves = select(vec![0.0, 0.0, 1.0, 2.0]);
+    (ttl, reserves, ratios, deposits, any::<bool>()).prop_map(|(ttl, reserve, ratio, deposits, is_tower)| {
         let rule = if is_tower { WindowedRatio::tower } else { WindowedRatio::finagle };
-        rule(ttl, f64::from(reserve) / ttl.as_s(), ratio, deposits)
+        rule(ttl, reserve / ttl.as_s(), ratio, deposits)
     })
 }
 

@@ -121,7 +121,10 @@ impl Cases<'_> {
             self.budgeted(|it, rule| match (rule, it.abandoned) {
                 (BudgetRule::Concurrency(rule), Some(at)) => {
                     let last = self.record.attempts.iter().rfind(|attempt| self.call_of(attempt).key == it.key);
-                    let asks = |other: &Call| other.retries.iter().any(|&(when, _)| when >= at);
+                    let is_refused =
+                        |other: &Call| matches!(other.ended, Some((when, Err((_, StopReason::Budget)))) if when >= at);
+                    let is_granted = |other: &Call| other.retries.iter().any(|&(when, _)| when >= at);
+                    let asks = |other: &Call| is_granted(other) || is_refused(other);
                     rule.counts_waiting == counts_waiting
                         && last.is_some_and(|last| is_meant(it, last))
                         && self.call(|other| self.state(other) == self.state(it) && asks(other))
