@@ -15,7 +15,7 @@ use super::sketch::BudgetSketch;
 
 /// Mostly one that nearly all calls draw on; else up to three.
 pub fn budgets(grid: Grid) -> impl Strategy<Value = Vec<BudgetSketch>> {
-    prop_oneof![3 => vec(budget(grid), 1), 2 => vec(budget(grid), 0..=3)]
+    prop_oneof![3 => vec(budget(grid), 1), 1 => vec(budget(grid), 0..=3)]
 }
 
 fn budget(grid: Grid) -> impl Strategy<Value = BudgetSketch> {
@@ -24,10 +24,10 @@ fn budget(grid: Grid) -> impl Strategy<Value = BudgetSketch> {
         2 => grpc_throttle().prop_map(BudgetRule::GrpcThrottle),
         3 => aws_quota().prop_map(BudgetRule::AwsQuota),
         3 => windowed_ratio(grid).prop_map(BudgetRule::WindowedRatio),
-        7 => concurrency().prop_map(BudgetRule::Concurrency),
+        9 => concurrency().prop_map(BudgetRule::Concurrency),
         2 => ratio_of_requests().prop_map(BudgetRule::RatioOfRequests),
     ];
-    (rule, any::<bool>()).prop_map(|(rule, by_instance)| BudgetSketch { rule, by_instance })
+    (rule, prop::bool::weighted(0.4)).prop_map(|(rule, by_instance)| BudgetSketch { rule, by_instance })
 }
 
 /// Millionths in steps of a half.
@@ -84,11 +84,8 @@ fn windowed_ratio(grid: Grid) -> impl Strategy<Value = WindowedRatio> {
 /// Shares from none to more than there are attempts.
 fn concurrency() -> impl Strategy<Value = Concurrency> {
     let shares = select(vec![0, MICRO / 5, MICRO / 2, MICRO, 2 * MICRO]);
-    (shares, 0..=2u32, any::<bool>()).prop_map(|(share, minimum, counts_waiting)| Concurrency {
-        share,
-        minimum,
-        counts_waiting,
-    })
+    (shares, select(vec![0, 1, 1, 2, 3]), prop::bool::weighted(0.7))
+        .prop_map(|(share, minimum, counts_waiting)| Concurrency { share, minimum, counts_waiting })
 }
 
 fn ratio_of_requests() -> impl Strategy<Value = RatioOfRequests> {

@@ -115,19 +115,15 @@ impl Cases<'_> {
         .concat()
     }
 
-    /// Grants that become free because their calls are abandoned, in time for another call to ask.
-    pub(super) fn abandoned_grants(&self) -> Vec<(&'static str, bool)> {
+    /// Retries that are in progress no more because their calls are abandoned; if waiting counts, in time for another
+    /// call to ask.
+    pub(super) fn abandoned_retries(&self) -> Vec<(&'static str, bool)> {
         let abandoned = |counts_waiting: bool, is_meant: &dyn Fn(&Call, &Attempt) -> bool| {
             self.budgeted(|it, rule| match (rule, it.abandoned) {
-                (BudgetRule::Concurrency(rule), Some(at)) => {
+                (BudgetRule::Concurrency(rule), Some(at)) if rule.counts_waiting == counts_waiting => {
                     let last = self.record.attempts.iter().rfind(|attempt| self.call_of(attempt).key == it.key);
-                    let is_refused =
-                        |other: &Call| matches!(other.ended, Some((when, Err((_, StopReason::Budget)))) if when >= at);
-                    let is_granted = |other: &Call| other.retries.iter().any(|&(when, _)| when >= at);
-                    let asks = |other: &Call| is_granted(other) || is_refused(other);
-                    rule.counts_waiting == counts_waiting
-                        && last.is_some_and(|last| is_meant(it, last))
-                        && self.call(|other| self.state(other) == self.state(it) && asks(other))
+                    let matters = !counts_waiting || self.is_asked_since(at, self.state(it));
+                    matters && last.is_some_and(|last| is_meant(it, last))
                 }
                 _ => false,
             })
@@ -138,8 +134,16 @@ impl Cases<'_> {
             ("a grant abandoned before its slot", abandoned(true, &|_, last| ends_with(last) && last.sent.is_none())),
             ("a grant abandoned under way", abandoned(true, &|_, last| ends_with(last) && last.sent.is_some())),
             ("a retry abandoned under way", abandoned(false, &|_, last| ends_with(last) && last.sent.is_some())),
-            ("a retry abandoned before its slot", abandoned(false, &|_, last| ends_with(last) && last.sent.is_none())),
         ]
+    }
+
+    /// Whether a state of a budget has granted or refused a retry at `from` or later.
+    fn is_asked_since(&self, from: Instant, state: Option<(u32, u32)>) -> bool {
+        self.call(|it| {
+            let is_granted = it.retries.iter().any(|&(at, _)| at >= from);
+            let is_refused = matches!(it.ended, Some((at, Err((_, StopReason::Budget)))) if at >= from);
+            (is_granted || is_refused) && self.state(it) == state
+        })
     }
 
     /// Whether a call with a budget shows something.

@@ -64,7 +64,7 @@ impl Cases<'_> {
             self.fallbacks(),
             self.budgets(),
             self.rules_of_budgets(),
-            self.abandoned_grants(),
+            self.abandoned_retries(),
             self.windows_of_faults(),
             self.lost_on_the_way(),
             self.struck_at_the_door(),
