@@ -22,9 +22,9 @@ fn budget(grid: Grid) -> impl Strategy<Value = BudgetSketch> {
     let rule = prop_oneof![
         2 => token_bucket().prop_map(BudgetRule::TokenBucket),
         2 => grpc_throttle().prop_map(BudgetRule::GrpcThrottle),
-        3 => aws_quota().prop_map(BudgetRule::AwsQuota),
+        4 => aws_quota().prop_map(BudgetRule::AwsQuota),
         3 => windowed_ratio(grid).prop_map(BudgetRule::WindowedRatio),
-        9 => concurrency().prop_map(BudgetRule::Concurrency),
+        12 => concurrency().prop_map(BudgetRule::Concurrency),
         2 => ratio_of_requests().prop_map(BudgetRule::RatioOfRequests),
     ];
     (rule, prop::bool::weighted(0.4)).prop_map(|(rule, by_instance)| BudgetSketch { rule, by_instance })
@@ -58,7 +58,7 @@ fn grpc_throttle() -> impl Strategy<Value = GrpcThrottle> {
 }
 
 fn aws_quota() -> impl Strategy<Value = AwsQuota> {
-    (2..=9u64, 1..=4u64, 1..=4u64, 1..=4u64, 0..=2u64).prop_map(
+    (3..=10u64, 1..=3u64, 1..=3u64, 1..=3u64, 0..=2u64).prop_map(
         |(max, cost, cost_timeout, cost_throttled, per_success)| AwsQuota {
             max,
             cost,

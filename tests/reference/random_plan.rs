@@ -145,7 +145,7 @@ fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
         (option::weighted(0.5, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
     let slots = (option::weighted(0.4, pool(grid)), any::<bool>());
-    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.85, any::<u8>()), slots)
+    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.8, any::<u8>()), slots)
         .prop_map(|(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {
             target: target.into(),
             network,
