@@ -9,11 +9,12 @@ use stormsim::time::Instant;
 /// What the notes tell of one state of a budget.
 #[derive(Clone, Debug)]
 pub struct Account<'a> {
+    /// What it obeys.
     pub rule: &'a BudgetRule,
     /// In the unit of the rule; of no meaning where there is no maximum. None once nothing tells any more.
     tokens: Option<u64>,
     /// Whether calls begin with a note. Of one that waits for a slot the first comes when it is sent.
-    pub tells_begins: bool,
+    tells_begins: bool,
     began: Vec<Instant>,
     succeeded: Vec<Instant>,
     granted: Vec<Instant>,
@@ -169,8 +170,8 @@ impl<'a> Account<'a> {
         Some(window.reserve + window.deposit * count(self.deposits(window)?) - withdrawn)
     }
 
-    /// However slots are laid: in a stretch that is a slot shorter than those that count, there are no more retries than
-    /// the reserve and the deposits since the beginning of those pay for. `at` is that of a retry.
+    /// Wherever slots begin: in a stretch one slot shorter than those that count, which ends at `at`, there are no more
+    /// retries than the reserve pays for, and what was paid in over as many slots as count.
     pub fn keeps_its_bound(&self, window: &WindowedRatio, at: Instant) -> bool {
         let Some(deposits) = self.deposits(window) else { return true };
         let since = |slots: u8, instants: &[Instant]| {

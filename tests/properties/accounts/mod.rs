@@ -42,6 +42,7 @@ struct Possible {
     instance: usize,
 }
 
+/// All of them, as far as the notes have been read.
 struct Accounts<'a> {
     plan: &'a Plan,
     seed: u64,
@@ -49,11 +50,13 @@ struct Accounts<'a> {
     accounts: Vec<Vec<Account<'a>>>,
     /// By their keys.
     possible: BTreeMap<u64, Possible>,
+    /// By attempt, where it was sent to.
     servers: BTreeMap<u64, u32>,
+    /// By attempt, what its service said.
     answers: BTreeMap<u64, Result<(), ErrorKind>>,
     /// The attempts that were sent and have not ended.
     under_way: BTreeSet<u64>,
-    /// Those that have, or were turned away, and how: none if nothing tells.
+    /// Those that have failed, or were turned away, and how: none if nothing tells.
     failed: BTreeMap<u64, Option<ErrorKind>>,
 }
 
@@ -184,7 +187,7 @@ impl<'a> Accounts<'a> {
         let account = &mut self.accounts[pool][state];
         prop_assert!(account.room(at, error).is_none_or(|room| room), "a retry although there is no room: {account:?}");
         account.grant(at, call, error);
-        if let (BudgetRule::WindowedRatio(window), true) = (account.rule, account.tells_begins) {
+        if let BudgetRule::WindowedRatio(window) = account.rule {
             prop_assert!(account.keeps_its_bound(window, at), "too many retries within a stretch: {account:?}");
         }
         Ok(())
@@ -200,6 +203,7 @@ impl<'a> Accounts<'a> {
         }
     }
 
+    /// Holds what is left against what the outcome says.
     fn close(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
         let is_drained = outcome.ended == End::Drained;
         for account in self.accounts.iter().flatten().filter(|_| is_drained) {

@@ -59,8 +59,8 @@ fn grpc_takes_little_for_a_success() {
     }
 }
 
-/// The first retry is for a timeout and takes 6 of 10, the second takes 1 and comes through: that 1 is given back, the 6
-/// are lost. The next call needs no retry and puts 2 in.
+/// The first retry is for a timeout and takes 6 of 10, the second takes 1 and comes through: that 1 is given back, the
+/// 6 are lost. The next call needs no retry and puts 2 in.
 #[test]
 fn aws_gives_back_what_the_last_retry_took() {
     let mut plan = HandMade::new();
@@ -110,8 +110,8 @@ fn a_window_is_paid_in_at_the_start_or_on_success() {
 
 const SECOND: Span = Span::from_s(1);
 
-/// A success in the first of the slots of 100 ms pays for one retry: in Finagle's ten slots until 1 s, in tower's eleven
-/// until 1.1 s. The call begins 1 ms before it asks.
+/// A success in the first of the slots of 100 ms pays for one retry: in Finagle's ten slots until 1 s, in tower's
+/// eleven until 1.1 s. The call begins 1 ms before it asks.
 #[test]
 fn a_window_forgets_after_its_last_slot() {
     let finagle = WindowedRatio::finagle(SECOND, 0.0, 1.0, Deposit::OnSuccess);
