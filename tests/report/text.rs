@@ -76,7 +76,7 @@ fn a_fault_after_the_end_and_a_run_that_was_cut_short() {
         variant.fault_windows[0].windows_s[0].0 = from;
         variant.horizon_s = horizon_s;
         variant.cut_short =
-            is_cut.then(|| CutShort { replicas: 1, replica: 0, at_s: 4.0, limit: Limit::Frames, fullest: None });
+            is_cut.then_some(CutShort { replicas: 1, replica: 0, at_s: 4.0, limit: Limit::Frames, fullest: None });
         let text = plain(&summary, 200);
         text.lines().find(|line| line.contains("`slowdown`")).unwrap().trim().to_owned()
     };
