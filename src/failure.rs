@@ -63,7 +63,7 @@ named_list! {
 named_list! {
     /// Why a failed call was not tried again.
     StopReason, STOP_REASONS {
-        /// Its error is not in the policy's `retry_on`.
+        /// Its error is not in the policy's `retry_on`, or the server asks for a longer wait than the policy grants.
         NotRetryable = "not_retryable",
         /// All allowed attempts were made.
         Exhausted = "exhausted",

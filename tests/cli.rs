@@ -193,7 +193,7 @@ fn an_output_folder_that_cannot_be_made_is_an_error_at_once() {
     let output = stormsim(folder.path(), &["run", THREE_TIER, "-o", "taken/results"]);
     assert_eq!(code(&output), 2);
     assert!(
-        stderr(&output).starts_with("error: cannot create the output folder `taken/results`"),
+        stderr(&output).starts_with("error: cannot create the output folder `taken/results`: `taken` is a file"),
         "{}",
         stderr(&output)
     );
@@ -226,6 +226,20 @@ fn usage_errors_exit_with_2_and_help_with_0() {
     }
     assert_eq!(code(&stormsim(folder.path(), &["--help"])), 0);
     assert_eq!(code(&stormsim(folder.path(), &["--version"])), 0);
+}
+
+/// Whoever leaves out the command is told with which one a scenario runs; any other word is no scenario.
+#[test]
+fn a_scenario_without_a_command_is_answered_with_the_command() {
+    let folder = scratch();
+    let output = stormsim(folder.path(), &["base.toml"]);
+    assert_eq!(code(&output), 2);
+    let message = stderr(&output);
+    assert!(
+        message.contains("unrecognized subcommand 'base.toml'\n\n  tip: to simulate it: stormsim run base.toml\n"),
+        "{message}"
+    );
+    assert!(!stderr(&stormsim(folder.path(), &["base"])).contains("tip:"));
 }
 
 /// Each message says which numbers there are, and what happens without one.
@@ -285,13 +299,40 @@ fn a_queue_that_outgrows_the_bounds_is_named_and_the_part_is_kept() {
     let message = stderr(&output);
     let expected = "`scenario.toml` was cut short: variant `base`, replica 0, at 1.041 s: more calls";
     assert!(message.contains(expected), "{message}");
-    assert!(message.contains("the most of them are at `s`: 936\nhelp: limit the `queue` of what is full"), "{message}");
+    assert!(
+        message.contains("the most of them are at `s`: 936\nhelp: limit the `queue` of what is full, lower the load"),
+        "{message}"
+    );
+    assert!(message.ends_with(", or raise `--max-in-progress` above 1000 if there is memory for more\n"), "{message}");
     assert!(stdout(&output).contains("Partial: "));
     let summary = fs::read_to_string(folder.path().join("output/small/summary.json")).expect("it is written");
     let summary: serde_json::Value = serde_json::from_str(&summary).expect("it is JSON");
     assert_eq!(summary["partial"], true);
     let requests = summary["variants"][0]["metrics"]["requests"]["mean"].as_f64().expect("it was counted");
     assert_eq!(requests, 1_040.0);
+}
+
+/// Without workers nobody waits in a queue, and where it has an end it has one already: there is none to limit.
+#[test]
+fn a_queue_is_to_be_limited_only_where_there_is_one() {
+    let folder = scratch();
+    for (limits, is_advised) in [
+        ("", false),
+        ("workers = 1\nqueue = { limit = 1000 }\n", false),
+        ("workers = 1\nqueue = { order = \"lifo\" }\n", true),
+    ] {
+        let text = format!(
+            "version = 1\nname = \"small\"\nreplicas = 1\nhorizon = \"1h\"\n\
+             [clients.c]\narrivals = {{ constant = {{ rate = 1000 }} }}\ncalls.s = {{}}\n\
+             [services.s]\nservice_time = \"1h\"\n{limits}"
+        );
+        scenario(folder.path(), &text);
+        let output = stormsim(folder.path(), &["test", "scenario.toml", "--max-in-progress", "100"]);
+        assert_eq!(code(&output), 2, "{limits}");
+        let message = stderr(&output);
+        assert_eq!(message.contains("limit the `queue`"), is_advised, "{message}");
+        assert!(message.contains("ower the load or the `horizon`, or raise"), "{message}");
+    }
 }
 
 /// Two of three variants have more to do than they can: both are named, and the third is judged. That it failed does

@@ -7,6 +7,8 @@ mod assembly;
 mod fitting;
 #[path = "reference/random_arrivals.rs"]
 mod random_arrivals;
+#[path = "reference/random_budget.rs"]
+mod random_budget;
 #[path = "reference/random_capacity.rs"]
 mod random_capacity;
 #[path = "reference/random_fault.rs"]
@@ -16,6 +18,8 @@ mod random_plan;
 #[path = "reference/sketch.rs"]
 mod sketch;
 
+#[path = "properties/accounts/mod.rs"]
+mod accounts;
 #[path = "properties/books.rs"]
 mod books;
 #[path = "properties/limits.rs"]
@@ -58,7 +62,7 @@ proptest! {
         books.balance_requests(&outcome)?;
         books.balance_attempts(&outcome)?;
         books.balance_arrivals(&outcome)?;
-        books.balance_tokens(&outcome)?;
+        accounts::are_balanced(&plan, &notes, &outcome, seed)?;
         limits::are_respected(&plan, &notes, &outcome)?;
     }
 
@@ -82,7 +86,7 @@ proptest! {
             let mut expected_notes: Vec<(Instant, Note)> = Vec::new();
             let expected = simulate_tapped(plan, seed, 0, &mut expected_notes);
             prop_assert!(part.notes(&told) == expected_notes, "the notes of {part:?} differ");
-            prop_assert!(part.has_outcome(&outcome, &expected), "the counts of {part:?} differ");
+            prop_assert!(part.has_outcome(plan, &outcome, &expected), "the counts of {part:?} differ");
         }
     }
 }

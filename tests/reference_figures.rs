@@ -2,6 +2,8 @@
 
 mod reference;
 
+#[path = "properties/accounts/mod.rs"]
+mod accounts;
 #[path = "reference/conservation/mod.rs"]
 mod conservation;
 #[path = "reference/coverage/mod.rs"]

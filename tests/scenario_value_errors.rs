@@ -121,6 +121,16 @@ fn metrics_of_something_else() {
     ]));
 }
 
+/// `db` has no workers that could be taken, so it is not the service to ask.
+#[test]
+fn a_metric_of_workers_is_that_of_a_service_with_workers() {
+    let text = GOOD.replace("EXPECT", "metric = \"utilisation\"\nfault = \"outage\"\nat_most = 1");
+    let hint = |text: &str| errors_of(text).lines().last().unwrap().trim().to_owned();
+    assert_eq!(hint(&text), "= help: write `service = \"db\"` instead of `fault`");
+    let text = text.replace("[services.db]", "[services.db]\n[services.cache]\nworkers = 1");
+    assert_eq!(hint(&text), "= help: write `service = \"cache\"` instead of `fault`");
+}
+
 /// A name that is near to one of the metrics there, then to one of something else, then one that shares a word.
 #[test]
 fn metrics_that_do_not_exist() {

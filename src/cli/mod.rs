@@ -10,9 +10,11 @@ mod terminal;
 mod test;
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 
 use args::{Arguments, Command};
 use terminal::Terminal;
@@ -45,7 +47,8 @@ enum CommandError {
 pub fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
+        Err(mut error) => {
+            suggest_run(&mut error);
             // Help and version go to standard output and are no error; a closed pipe is not worth a word.
             let _ = error.print();
             return ExitCode::from(error.exit_code() as u8);
@@ -65,5 +68,14 @@ pub fn main() -> ExitCode {
             terminal.error(&error.to_string());
             ExitCode::from(Exit::Error as u8)
         }
+    }
+}
+
+/// Says how a scenario is simulated to whoever named one in place of a command.
+fn suggest_run(error: &mut clap::Error) {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return };
+    if Path::new(word).extension().is_some_and(|extension| extension == "toml") {
+        let tip = format!("to simulate it: stormsim run {word}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use stormsim::experiment::{Experiment, Judgement, Summary};
+use stormsim::experiment::{Experiment, Judgement, Summary, VariantSummary};
+use stormsim::metrics::Limit;
 use stormsim::scenario::{Overrides, Scenario};
 
 use crate::cli::args::Settings;
@@ -39,7 +40,8 @@ pub fn load_all<'a>(
 /// Simulates scenarios one after another, each on all threads.
 pub struct Simulator<'a> {
     pool: ThreadPool,
-    max_in_progress: usize,
+    /// The most in progress at once; none if the user has set no limit.
+    max_in_progress: Option<usize>,
     terminal: &'a Terminal,
     animated: bool,
 }
@@ -58,17 +60,17 @@ impl<'a> Simulator<'a> {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
             CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
         })?;
-        let max_in_progress = settings.max_in_progress.map_or(usize::MAX, usize::from);
+        let max_in_progress = settings.max_in_progress.map(usize::from);
         Ok(Self { pool, max_in_progress, terminal, animated: terminal.is_animated() && !quiet })
     }
 
     /// Simulates a scenario, or as much of it as is finished when somebody interrupts.
     pub fn simulate(&self, file: &Path, scenario: &Scenario) -> Summary {
-        let experiment = Experiment::new(scenario).at_most_in_progress(self.max_in_progress);
+        let experiment = Experiment::new(scenario).at_most_in_progress(self.max_in_progress.unwrap_or(usize::MAX));
         let bar = progress::bar(&scenario.name, experiment.runs(), self.animated);
         let summary = self.pool.install(|| experiment.run_until(interrupt::requested(), || bar.inc(1)));
         bar.finish_and_clear();
-        if let Some(message) = cut_short(file, &summary) {
+        if let Some(message) = cut_short(file, &summary, self.max_in_progress) {
             self.terminal.error(&message);
         }
         summary
@@ -76,7 +78,7 @@ impl<'a> Simulator<'a> {
 }
 
 /// Which variants a limit of the simulator cut short, where and when, and what to do about it; none if it did not.
-fn cut_short(file: &Path, summary: &Summary) -> Option<String> {
+fn cut_short(file: &Path, summary: &Summary, max_in_progress: Option<usize>) -> Option<String> {
     let cuts = summary.cut_short();
     let lines: Vec<_> = cuts.iter().map(|(variant, cut)| format!("variant `{variant}`, {cut}")).collect();
     let told = match &lines[..] {
@@ -84,10 +86,25 @@ fn cut_short(file: &Path, summary: &Summary) -> Option<String> {
         [one] => format!(" {one}"),
         several => format!("\n  {}", several.join("\n  ")),
     };
-    // Only one limit needs it.
+    // The other limits say it themselves.
+    let is_full = cuts.iter().any(|(_, cut)| cut.limit == Limit::Frames);
     let advice =
-        cuts.iter().find_map(|(_, cut)| cut.advice()).map_or(String::new(), |advice| format!("\nhelp: {advice}"));
+        if is_full { format!("\nhelp: {}", less_in_progress(summary, max_in_progress)) } else { String::new() };
     Some(format!("`{}` was cut short:{told}{advice}", file.display()))
+}
+
+/// What to do where too much was in progress. A queue can be limited where it waits for workers and has no limit.
+fn less_in_progress(summary: &Summary, max_in_progress: Option<usize>) -> String {
+    let has_open_queue = |variant: &VariantSummary| {
+        let fullest = variant.cut_short.as_ref().and_then(|cut| cut.fullest.as_ref());
+        let limits = fullest.and_then(|fullest| variant.limits.get(&fullest.service));
+        limits.is_some_and(|limits| limits.workers.is_some() && limits.in_flight.is_none())
+    };
+    let queue = if summary.variants.iter().any(has_open_queue) { "limit the `queue` of what is full, " } else { "" };
+    let raise = max_in_progress.map_or(String::new(), |most| {
+        format!(", or raise `--max-in-progress` above {most} if there is memory for more")
+    });
+    format!("{queue}lower the load or the `horizon`{raise}")
 }
 
 /// The exit code that a summary asks for.

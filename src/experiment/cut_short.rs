@@ -50,14 +50,6 @@ impl CutShort {
         let others: u32 = cuts.map(|cut| cut.replicas).sum();
         Some(Self { replicas: first.replicas + others, ..first.clone() })
     }
-
-    /// What to do about it, where the limit itself does not say so.
-    pub fn advice(&self) -> Option<&'static str> {
-        (self.limit == Limit::Frames).then_some(
-            "limit the `queue` of what is full, lower the load or the `horizon`, or raise `--max-in-progress` if there \
-             is memory for more",
-        )
-    }
 }
 
 impl fmt::Display for CutShort {

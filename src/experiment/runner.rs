@@ -164,6 +164,7 @@ fn summarise(name: &str, plan: &Plan, wanted: u32, digests: &[Digest], timeline:
             .map(|(id, name)| (name.clone(), Strain::of(plan, id, digests.iter().map(|digest| &digest.readings))))
             .collect(),
         warmup_s: plan.warmup.as_s(),
+        horizon_s: plan.horizon.map(Instant::as_s),
         limits: services.map(|(name, id)| (name.clone(), ServiceLimits::of(plan, id))).collect(),
         fault_windows: labels
             .faults

@@ -97,6 +97,9 @@ pub struct VariantSummary {
     /// Until when nothing is measured, in seconds, for charts.
     #[serde(skip)]
     pub warmup_s: f64,
+    /// Where a run ends at the latest, in seconds, for verdicts; none without a horizon.
+    #[serde(skip)]
+    pub horizon_s: Option<f64>,
     /// What the clients asked for and got, for charts.
     #[serde(skip)]
     pub load: Vec<LoadMeans>,

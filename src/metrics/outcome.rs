@@ -229,7 +229,8 @@ pub struct CallTally {
     pub budget_refused: u64,
     /// When it first did; none if it never did.
     pub first_budget_refusal: Option<Instant>,
-    /// Tokens left at the end in the budgets that the call draws on, in millionths; none without a budget.
+    /// Tokens left at the end in the budgets that the call draws on, in millionths; none without one that has
+    /// any.
     pub tokens_left: Option<u128>,
     /// The most attempts sent within one aligned 100 ms.
     pub attempt_peak: u64,

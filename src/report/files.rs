@@ -28,6 +28,14 @@ pub struct Output {
 /// Why results could not be stored.
 #[derive(Debug, Error)]
 pub enum OutputError {
+    /// A file stands where the folder, or one above it, is to be.
+    #[error("cannot create the output folder `{}`: `{}` is a file, not a folder; choose another with `--output DIR`", dir.display(), file.display())]
+    NotAFolder {
+        /// The folder.
+        dir: PathBuf,
+        /// The file.
+        file: PathBuf,
+    },
     /// The folder does not exist and could not be made.
     #[error("cannot create the output folder `{}`: {source}; choose another with `--output DIR`", dir.display())]
     Create {
@@ -76,6 +84,9 @@ impl Output {
     /// When it cannot be made or written to, or a folder stands where a file is to be.
     pub fn prepare(dir: impl Into<PathBuf>) -> Result<Self, OutputError> {
         let dir = dir.into();
+        if let Some(file) = dir.ancestors().find(|path| path.is_file()).map(Path::to_owned) {
+            return Err(OutputError::NotAFolder { dir, file });
+        }
         if let Err(source) = fs::create_dir_all(&dir) {
             return Err(OutputError::Create { dir, source });
         }

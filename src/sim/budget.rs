@@ -47,6 +47,12 @@ impl Budgets {
         budgets
     }
 
+    /// Whether there are any: what follows is kept out of the way of plans without.
+    #[inline]
+    fn exist(&self) -> bool {
+        !self.first.is_empty()
+    }
+
     /// Whether a retry is granted after this error.
     fn grants(&mut self, (rule, state): Used<'_>, error: ErrorKind, now: Instant) -> bool {
         match rule {
@@ -142,7 +148,15 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     }
 
     /// A call has succeeded.
+    #[inline]
     pub(super) fn tell_budget_of_success(&mut self, index: u32) {
+        if self.budgets.exist() {
+            self.pay_in(index);
+        }
+    }
+
+    #[inline(never)]
+    fn pay_in(&mut self, index: u32) {
         let Some((rule, state)) = self.used_budget(index) else { return };
         let tokens = self.budgets.tokens.get_mut(state);
         match (rule, tokens) {
@@ -162,6 +176,11 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     /// An attempt has failed: whether the call's budget grants another.
     #[inline]
     pub(super) fn ask_budget(&mut self, index: u32, error: ErrorKind) -> bool {
+        !self.budgets.exist() || self.grants_retry(index, error)
+    }
+
+    #[inline(never)]
+    fn grants_retry(&mut self, index: u32, error: ErrorKind) -> bool {
         let Some(used) = self.used_budget(index) else { return true };
         if FULL && let (BudgetRule::GrpcThrottle(throttle), state) = used {
             let retry_on = self.plan.policy_of(self.calls[index].call).retry_on;
@@ -174,6 +193,13 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     /// A retry after this error has been granted, and the call waits for it.
     #[inline]
     pub(super) fn charge_budget(&mut self, index: u32, error: ErrorKind) {
+        if self.budgets.exist() {
+            self.charge(index, error);
+        }
+    }
+
+    #[inline(never)]
+    fn charge(&mut self, index: u32, error: ErrorKind) {
         let Some((rule, state)) = self.used_budget(index) else { return };
         match rule {
             BudgetRule::TokenBucket(bucket) => {

@@ -50,11 +50,8 @@ struct Requests {
 /// The books of one run.
 pub struct Books<'a> {
     plan: &'a Plan,
-    notes: &'a [(Instant, Note)],
     /// By key.
     attempts: BTreeMap<u64, Attempt>,
-    /// The calls of all attempts that were sent or turned away, by key.
-    calls: BTreeMap<u64, CallId>,
     /// By call.
     ends: Vec<Ends>,
     /// By group.
@@ -63,12 +60,10 @@ pub struct Books<'a> {
 
 impl<'a> Books<'a> {
     /// The books of a run of this plan without warmup.
-    pub fn of(plan: &'a Plan, notes: &'a [(Instant, Note)]) -> Self {
+    pub fn of(plan: &'a Plan, notes: &[(Instant, Note)]) -> Self {
         let mut books = Self {
             plan,
-            notes,
             attempts: BTreeMap::new(),
-            calls: BTreeMap::new(),
             ends: vec![Ends::default(); plan.calls.len()],
             requests: vec![Requests::default(); plan.groups.len()],
         };
@@ -85,12 +80,8 @@ impl<'a> Books<'a> {
                 let attempt =
                     Attempt { call, sent: at, arrived: None, answered: None, discarded: None, has_ended: false };
                 self.attempts.insert(key, attempt);
-                self.calls.insert(key, call);
             }
-            Note::TurnedAway { call, key, .. } => {
-                self.ends[call.index()].turned_away += 1;
-                self.calls.insert(key, call);
-            }
+            Note::TurnedAway { call, .. } => self.ends[call.index()].turned_away += 1,
             Note::Arrived { service, key } => self.attempt(key).arrived = Some((service, at)),
             Note::Dropped { key } => self.attempt(key).discarded = Some((at, Discarded::Dropped)),
             Note::Cancelled { key } => self.attempt(key).discarded = Some((at, Discarded::Cancelled)),
@@ -230,48 +221,5 @@ impl<'a> Books<'a> {
             prop_assert!(tally.in_progress == 0 || outcome.ended == End::Horizon, "a drained run leaves no work");
         }
         Ok(())
-    }
-
-    /// tokens = initial + deposits - spent, where a full bucket takes no deposit. Exact where a pool has one state;
-    /// where it has several, and the notes do not tell which was used, between the cases in which all and no deposits
-    /// were taken.
-    pub fn balance_tokens(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
-        for (index, call) in self.plan.calls.iter().enumerate() {
-            let left = outcome.calls[index].tokens_left;
-            prop_assert_eq!(left.is_some(), call.budget.is_some());
-            let (Some(left), Some(used)) = (left, call.budget) else { continue };
-            let pool = &self.plan.budgets[used.pool as usize];
-            let [max, initial, per_success, cost] =
-                [pool.rule.max, pool.rule.initial, pool.rule.per_success, pool.rule.cost].map(i128::from);
-            let (left, states) = (left as i128, i128::from(pool.states));
-            let (mut deposits, mut spent, mut balance) = (0, 0, initial);
-            for is_retry in self.uses_of(used.pool) {
-                if is_retry {
-                    spent += cost;
-                    balance -= cost;
-                    prop_assert!(states > 1 || balance >= 0, "more was spent than there was");
-                } else {
-                    deposits += per_success;
-                    balance = max.min(balance + per_success);
-                }
-            }
-            prop_assert!(states > 1 || left == balance);
-            prop_assert!(left <= states * max);
-            prop_assert!((states * initial..=states * initial + deposits).contains(&(left + spent)));
-        }
-        Ok(())
-    }
-
-    /// Deposits (false) and retries (true) of the calls that draw on a pool, in their order.
-    fn uses_of(&self, pool: u32) -> impl Iterator<Item = bool> {
-        self.notes.iter().filter_map(move |&(_, note)| {
-            let (key, is_retry) = match note {
-                Note::Answer { key, late: false } if self.succeeded(key) => (key, false),
-                Note::Waiting { key, .. } => (key, true),
-                _ => return None,
-            };
-            let budget = self.plan.calls[self.calls[&key].index()].budget?;
-            (budget.pool == pool).then_some(is_retry)
-        })
     }
 }

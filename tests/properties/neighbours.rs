@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use stormsim::dist::mix;
-use stormsim::metrics::Outcome;
+use stormsim::metrics::{CallTally, Outcome};
 use stormsim::plan::{
     BudgetUse, Call, CallId, Fault, Group, GroupId, Origin, Plan, PolicyId, Pool, Service, ServiceId, Target, Timeout,
     TimeoutId, Windows,
 };
+use stormsim::policy::BudgetRule;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -180,10 +181,22 @@ impl Part {
         notes.iter().filter_map(|&(at, note)| Some((at, own_note(note)?))).collect()
     }
 
-    /// Whether the counts of this part in a run of both are those of a run of its plan alone.
-    pub fn has_outcome(&self, both: &Outcome, alone: &Outcome) -> bool {
+    /// Whether the counts of this part in a run of both are those of a run of its plan alone. What a window still holds
+    /// at the end is no count: the end of a run of both may be later.
+    pub fn has_outcome(&self, plan: &Plan, both: &Outcome, alone: &Outcome) -> bool {
+        let forgets = |call: &Call| {
+            let rule = call.budget.map(|used| &plan.budgets[used.pool as usize].rule);
+            both.end != alone.end && matches!(rule, Some(BudgetRule::WindowedRatio(_)))
+        };
+        let counts = |calls: &[CallTally]| -> Vec<CallTally> {
+            let of_call = |(tally, call): (&CallTally, &Call)| {
+                let tokens_left = tally.tokens_left.filter(|_| !forgets(call));
+                CallTally { tokens_left, ..tally.clone() }
+            };
+            calls.iter().zip(&plan.calls).map(of_call).collect()
+        };
         both.groups[self.groups.clone()] == alone.groups[..]
-            && both.calls[self.calls.clone()] == alone.calls[..]
+            && counts(&both.calls[self.calls.clone()]) == counts(&alone.calls)
             && both.services[self.services.clone()] == alone.services[..]
             && both.timeline.groups[self.groups.clone()] == alone.timeline.groups[..]
             && both.timeline.calls[self.calls.clone()] == alone.timeline.calls[..]

@@ -35,9 +35,11 @@ impl Interpreter<'_> {
             key,
             caller,
             on_first_path,
+            began: self.now,
             limit,
             started: 0,
             sent: 0,
+            retries: Vec::new(),
             previous_backoff: Span::ZERO,
             previous_server: None,
             timer: None,
@@ -157,7 +159,7 @@ impl Interpreter<'_> {
         self.free_slot(attempt);
         match result {
             Ok(()) => {
-                self.change_balance(call, |rule, balance| rule.after_success(balance));
+                self.tell_budget_of_success(call);
                 if degraded {
                     self.mark_caller_degraded(call);
                 }
@@ -218,18 +220,19 @@ impl Interpreter<'_> {
 
     pub(super) fn attempt_failed(&mut self, attempt: usize, error: ErrorKind, retry_after: Option<Span>) {
         let Attempt { call, id, number, key, .. } = self.record.attempts[attempt];
+        self.tell_budget_of_failure(call, error);
         let verdict = self.plan.policy_of(id).decide(Attempted {
             attempt: number,
             error,
             remaining: self.remaining(call),
-            budget_grants: self.budget_grants(call),
+            budget_grants: self.budget_grants(call, error),
             retry_after,
             previous_backoff: self.record.calls[call].previous_backoff,
             key,
         });
         match verdict {
             Verdict::Retry { wait, backoff } => {
-                self.change_balance(call, |rule, balance| rule.after_retry(balance));
+                self.charge_budget(call, error);
                 self.note(Note::Waiting { key, wait });
                 self.record.calls[call].previous_backoff = backoff;
                 // A wait of zero is scheduled too: it is not among the phases that are skipped.

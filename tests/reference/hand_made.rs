@@ -9,7 +9,7 @@ use stormsim::plan::{
     Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Fault, Group, GroupId, Labels,
     Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout, Windows,
 };
-use stormsim::policy::{Backoff, CapOrder, Jitter, MICRO, RetryPolicy, Schedule, ServerDelay, TokenBucket};
+use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -240,10 +240,8 @@ impl HandMade {
         self.0.faults.last_mut().expect("it has just been added")
     }
 
-    /// Adds a budget of one state: so many tokens at first and at most, so much of one for a success.
-    pub fn budget(&mut self, tokens: u64, per_success: f64) -> BudgetUse {
-        let (max, per_success) = (tokens * MICRO, (per_success * MICRO as f64) as u64);
-        let rule = TokenBucket { max, initial: max, per_success, cost: MICRO, floor: MICRO };
+    /// Adds a budget of one state.
+    pub fn budget(&mut self, rule: BudgetRule) -> BudgetUse {
         self.0.budgets.push(BudgetPool { rule, states: 1 });
         BudgetUse { pool: self.0.budgets.len() as u32 - 1, by_instance: false }
     }

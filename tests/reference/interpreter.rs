@@ -1,6 +1,7 @@
 //! The rules, event by event. Read it beside the documentation of `stormsim::sim`. The rules of its sections are in
 //! [`clients`](super::clients) (arrivals); [`callers`](super::callers), [`pools`](super::pools),
 //! [`servers`](super::servers), [`workers`](super::workers) and [`giving_up`](super::giving_up) (calls);
+//! [`budgets`](super::budgets) (retry budgets);
 //! [`faults`](super::faults) and [`outages`](super::outages) (faults);
 //! [`services`](super::services) (the calls of a service) and [`balancer`](super::balancer).
 
@@ -13,6 +14,7 @@ use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
 use super::agenda::{Agenda, Class, Event};
+use super::budgets::tokens_at_start;
 use super::clients::OpenArrivals;
 use super::record::{Moment, Record};
 use super::workers::Server;
@@ -29,13 +31,13 @@ pub fn run(plan: &Plan, seed: u64, replica: u32) -> Record {
         interpreter.happen(event);
         interpreter.give_on_what_is_free();
     }
-    let mut record = interpreter.record;
-    (record.end, record.ended) = match plan.horizon {
+    let (end, ended) = match plan.horizon {
         // With a horizon the run goes on to it, also when there is nothing left to do.
         Some(horizon) => (horizon, End::Horizon),
         None => (interpreter.now, End::Drained),
     };
-    record
+    let tokens_left = interpreter.tokens_left(end);
+    Record { end, ended, tokens_left, ..interpreter.record }
 }
 
 /// A replica under way: what has happened so far, and what is still to.
@@ -92,7 +94,8 @@ impl<'plan> Interpreter<'plan> {
                 calls: Vec::new(),
                 attempts: Vec::new(),
                 works: Vec::new(),
-                balances: plan.budgets.iter().map(|pool| vec![pool.rule.initial; pool.states as usize]).collect(),
+                tokens: tokens_at_start(plan),
+                tokens_left: Vec::new(),
                 events: 0,
                 end: Instant::ZERO,
                 ended: End::Drained,

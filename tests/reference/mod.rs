@@ -22,6 +22,7 @@ mod outages;
 mod outcome;
 mod pools;
 mod random_arrivals;
+mod random_budget;
 mod random_capacity;
 mod random_fault;
 mod random_plan;

@@ -13,14 +13,15 @@ use proptest::sample::{select, subsequence};
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
 use stormsim::plan::{Cancel, DeadlineRule};
-use stormsim::policy::{Backoff, Beyond, CapOrder, DelayRule, Jitter, MICRO, ServerDelay, TokenBucket};
+use stormsim::policy::{Backoff, Beyond, CapOrder, DelayRule, Jitter, ServerDelay};
 use stormsim::time::{Instant, Span};
 
 use super::random_arrivals::group_arrivals;
+use super::random_budget::budgets;
 use super::random_capacity::{cancel, capacity};
 use super::random_fault::fault;
 use super::sketch::{
-    BudgetSketch, CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
+    CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
 };
 
 /// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 3 budgets and up to 5 faults; at most a few
@@ -36,7 +37,7 @@ pub fn random_plan() -> impl Strategy<Value = Sketch> {
 }
 
 fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
-    let parts = (vec(group(grid), 1..=3), services(grid), vec(policy(grid), 1..=3), vec(budget(), 0..=3));
+    let parts = (vec(group(grid), 1..=3), services(grid), vec(policy(grid), 1..=3), budgets(grid));
     let horizons = (option::weighted(0.33, grid.instants(1..=24)), grid.instants(16..=32));
     let time = (horizons, measured(grid), bucket(grid));
     // Often the same for all, so that whole trees of calls end together.
@@ -144,7 +145,7 @@ fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
         (option::weighted(0.5, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
     let slots = (option::weighted(0.4, pool(grid)), any::<bool>());
-    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.7, any::<u8>()), slots)
+    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.8, any::<u8>()), slots)
         .prop_map(|(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {
             target: target.into(),
             network,
@@ -181,18 +182,6 @@ fn deadline(grid: Grid) -> impl Strategy<Value = DeadlineRule> {
         1 => grid.steps(0..=3).prop_map(DeadlineRule::PassLess),
         1 => select(vec![0.0, 0.1, 0.3, 1.0]).prop_map(DeadlineRule::PassLessShare),
     ]
-}
-
-/// Few tokens, so that they run out; deposits that are no whole part of a retry; rules that refuse before they do.
-fn budget() -> impl Strategy<Value = BudgetSketch> {
-    let halves = |range: RangeInclusive<u64>| range.prop_map(|halves| halves * MICRO / 2);
-    let deposits = select(vec![0, MICRO / 10, MICRO / 2, MICRO]);
-    (halves(1..=6), halves(0..=6), deposits, halves(1..=3), halves(0..=4), prop::bool::weighted(0.9)).prop_map(
-        |(max, initial, per_success, cost, floor, by_instance)| BudgetSketch {
-            rule: TokenBucket { max, initial: initial.min(max), per_success, cost, floor },
-            by_instance,
-        },
-    )
 }
 
 /// Times that are mostly constant and on the grid; zero among them, always and sometimes.

@@ -32,8 +32,11 @@ pub struct Record {
     pub attempts: Vec<Attempt>,
     /// Every attempt that arrived, as its service sees it.
     pub works: Vec<Work>,
-    /// What each state of each budget holds at the end, in millionths of a token.
-    pub balances: Vec<Vec<u64>>,
+    /// What each state of each budget holds in the unit of its rule, where that cannot be counted from the rest.
+    pub tokens: Vec<Vec<u64>>,
+    /// What the states of each budget hold together at the end, in millionths of a token; none of those that count no
+    /// tokens.
+    pub tokens_left: Vec<Option<u128>>,
     /// How many events happened.
     pub events: u64,
     /// Up to when the story goes.
@@ -107,12 +110,16 @@ pub struct Call {
     pub caller: Caller,
     /// Whether every attempt above it, on the path from the client, is the first of its call.
     pub on_first_path: bool,
+    /// When it began.
+    pub began: Instant,
     /// When it must have ended, if there is a limit.
     pub limit: Option<Instant>,
     /// How many attempts were started.
     pub started: u32,
     /// How many of them were sent.
     pub sent: u32,
+    /// When it was to be tried again, and after which error.
+    pub retries: Vec<(Instant, ErrorKind)>,
     /// The backoff before the latest attempt; zero before there was one.
     pub previous_backoff: Span,
     /// The server that an attempt reached last while its caller waited for it.

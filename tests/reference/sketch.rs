@@ -5,7 +5,7 @@ use std::ops::Range;
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
 use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Windows};
-use stormsim::policy::{Backoff, CapOrder, Jitter, ServerDelay, TokenBucket};
+use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, ServerDelay};
 use stormsim::time::{Instant, Span};
 
 /// A plan to be.
@@ -152,7 +152,7 @@ pub struct PolicySketch {
 #[derive(Clone, Copy, Debug)]
 pub struct BudgetSketch {
     /// Its rule.
-    pub rule: TokenBucket,
+    pub rule: BudgetRule,
     /// Whether each client, or server, has a state of its own, by its number.
     pub by_instance: bool,
 }

@@ -116,15 +116,11 @@ pub fn pool_waits(plan: &Plan, record: &Record, window: &Range<Instant>, belongs
     waits
 }
 
-/// What the budget of a call holds at the end; of all budgets without a call.
+/// What the budget of a call holds at the end; all budgets together without a call; none if they count no tokens.
 pub fn tokens_left(plan: &Plan, record: &Record, call: Option<CallId>) -> Option<u128> {
-    let sum = |states: &[u64]| states.iter().map(|&balance| u128::from(balance)).sum::<u128>();
     match call {
-        Some(call) => {
-            let budget = plan.calls[call.index()].budget?;
-            Some(sum(&record.balances[budget.pool as usize]))
-        }
-        None => (!plan.budgets.is_empty()).then(|| record.balances.iter().map(|states| sum(states)).sum()),
+        Some(call) => plan.calls[call.index()].budget.and_then(|budget| record.tokens_left[budget.pool as usize]),
+        None => record.tokens_left.iter().any(Option::is_some).then(|| record.tokens_left.iter().flatten().sum()),
     }
 }
 

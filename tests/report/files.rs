@@ -122,9 +122,10 @@ fn a_folder_that_cannot_be_made_is_refused_before_the_run() {
     for dir in [file.clone(), file.join("out")] {
         let error = Output::prepare(&dir).unwrap_err();
         let text = error.to_string();
-        assert!(matches!(error, OutputError::Create { .. }), "{text}");
-        assert!(text.starts_with(&format!("cannot create the output folder `{}`: ", dir.display())), "{text}");
-        assert!(text.ends_with("; choose another with `--output DIR`"), "{text}");
+        assert!(matches!(error, OutputError::NotAFolder { .. }), "{text}");
+        let [dir, file] = [&dir, &file].map(|path| path.display());
+        let reason = format!("`{file}` is a file, not a folder; choose another with `--output DIR`");
+        assert_eq!(text, format!("cannot create the output folder `{dir}`: {reason}"));
     }
     assert_eq!(names(root.path()), ["notes.txt"]);
     assert_eq!(fs::read_to_string(file).unwrap(), "mine");

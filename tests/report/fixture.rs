@@ -323,6 +323,7 @@ fn variant(name: &str, metrics: Metrics, services: &[&str], calls: &[&str]) -> V
         fault_windows: Vec::new(),
         strains: Default::default(),
         warmup_s: 0.0,
+        horizon_s: None,
         load: Vec::new(),
         limits: Default::default(),
     }
@@ -342,7 +343,7 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
     }
 }
 
-fn verdict(
+pub fn verdict(
     variant: &str,
     (scope, name): (&'static str, &str),
     (metric, statistic): (&'static str, &'static str),

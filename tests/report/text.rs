@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anstream::adapter::strip_str;
-use stormsim::experiment::{Judgement, Summary};
+use stormsim::experiment::{CutShort, Judgement, Summary, Verdict};
+use stormsim::metrics::Limit;
 use stormsim::report::text::{failures, files, report};
 
 use crate::fixture;
@@ -61,6 +62,43 @@ fn verdicts_at_80_and_200_columns() {
     assert!(
         plain(&few, 80).contains("\n\n recovered right after `slowdown` in all 20 replicas\n\n"),
         "no name is needed"
+    );
+}
+
+/// The run ends at 60 s at the latest, and is cut short after some time or not: what is said of a fault that was not there,
+/// not over, or over shortly before.
+#[test]
+fn a_fault_after_the_end_and_a_run_that_was_cut_short() {
+    let told = |fate: &str, from: f64, horizon_s: Option<f64>, is_cut: bool| {
+        let mut summary = fixture::recovering();
+        summary.variants.retain(|variant| variant.name == fate);
+        let variant = &mut summary.variants[0];
+        variant.fault_windows[0].windows_s[0].0 = from;
+        variant.horizon_s = horizon_s;
+        variant.cut_short =
+            is_cut.then_some(CutShort { replicas: 1, replica: 0, at_s: 4.0, limit: Limit::Frames, fullest: None });
+        let text = plain(&summary, 200);
+        text.lines().find(|line| line.contains("`slowdown`")).unwrap().trim().to_owned()
+    };
+    let nothing = "there is nothing to recover from";
+    assert_eq!(
+        told("never", 70.0, Some(60.0), false),
+        format!("`slowdown` begins at 70 s, after the horizon of 60 s: {nothing}")
+    );
+    assert_eq!(
+        told("never", 60.0, Some(60.0), true),
+        format!("`slowdown` begins at 60 s, at the horizon of 60 s: {nothing}")
+    );
+    assert_eq!(
+        told("never", 70.0, None, false),
+        format!("`slowdown` begins at 70 s, and the run is over by then: {nothing}")
+    );
+    let no_recovery = "when the run was cut short: there is no recovery to judge";
+    assert_eq!(told("never", 10.0, Some(60.0), true), format!("`slowdown` had not begun {no_recovery}"));
+    assert_eq!(told("outlasted", 10.0, Some(60.0), true), format!("`slowdown` was not over {no_recovery}"));
+    assert_eq!(
+        told("short", 10.0, Some(60.0), true),
+        "there is no telling: the run was cut short 4 s after `slowdown`"
     );
 }
 
@@ -210,13 +248,29 @@ fn many_variants_with_open_requests_do_not_bury_the_tables() {
             variant.name = format!("v{open}");
             let stat = &mut variant.metrics["open"];
             (stat.mean, stat.ci95) = (Some(f64::from(open)), None);
+            variant.metrics["requests"].mean = Some(90.0);
             variant
         })
         .collect();
     let text = plain(&summary, 200);
-    assert!(text.contains(" `v1`: 1 of 5,000 requests was still open when"), "{text}");
-    assert!(text.contains(" `v8`: 8 of 5,000 requests were still open when") && !text.contains("`v9`"), "{text}");
+    assert!(text.contains(" `v1`: 1 of 90 requests was still open when"), "{text}");
+    assert!(text.contains(" `v8`: 8 of 90 requests were still open when") && !text.contains("`v9`"), "{text}");
     assert!(text.contains(" and 1 more variant: see the columns `requests` and `open at the end`\n"), "{text}");
+}
+
+/// Below one percent the column says enough.
+#[test]
+fn a_few_open_requests_are_not_worth_a_sentence() {
+    let told = |open: f64| {
+        let mut summary = fixture::unfinished();
+        summary.variants.truncate(1);
+        let stat = &mut summary.variants[0].metrics["open"];
+        (stat.mean, stat.ci95) = (Some(open), None);
+        let text = plain(&summary, 200);
+        assert!(text.contains("open at"), "the column is there all the same:\n{text}");
+        text.contains("still open")
+    };
+    assert!(told(50.0) && !told(49.0), "of 5,000");
 }
 
 /// The row of a single group would repeat that of its variant.
@@ -254,6 +308,43 @@ fn an_undefined_figure_says_in_how_many_replicas() {
     assert_eq!(came_out(1, 1), "undefined");
     assert_eq!(came_out(19, 20), "undefined in 19 of 20 replicas");
     assert_eq!(came_out(1_000, 1_000), "undefined in all 1,000 replicas");
+}
+
+/// Of a recovery it is known what it means that there is none. In `cut` one of 20 replicas does not tell, and eight have
+/// not recovered.
+#[test]
+fn an_undefined_recovery_says_what_that_means() {
+    let row = |variant: &str, metric: &'static str, undefined: u32| {
+        let mut summary = fixture::recovering();
+        let fault = ("fault", "slowdown");
+        let verdict = fixture::verdict(variant, fault, (metric, "mean"), "<= 3", None, false);
+        summary.expectations = vec![Verdict { undefined, ..verdict }];
+        let text = strip_str(&failures(&summary)).to_string();
+        text.lines().last().unwrap().trim().to_owned()
+    };
+    assert_eq!(row("four-attempts", "recovery_s", 20), "recovery_s <= 3 s: never recovered in 20 of 20 replicas");
+    assert_eq!(row("budget", "recovered_at_s", 8), "recovered_at_s <= 3 s: never recovered in 8 of 20 replicas");
+    assert_eq!(
+        row("cut", "recovery_s", 9),
+        "recovery_s <= 3 s: never recovered in 8 of 20 replicas; there is no telling in 1 of 20 replicas"
+    );
+    assert_eq!(row("cut", "recovered", 1), "recovered <= 3: there is no telling in 1 of 20 replicas");
+    assert_eq!(row("cut", "last_bad_s", 20), "last_bad_s <= 3 s: no second was bad in 20 of 20 replicas");
+}
+
+/// The unit stands with every figure, before a tolerance that is a share of it.
+#[test]
+fn figures_of_expectations_have_their_unit() {
+    let row = |metric: &'static str, condition: &str| {
+        let mut summary = fixture::recovering();
+        let verdict = fixture::verdict("budget", ("scenario", ""), (metric, "mean"), condition, Some(7.0), false);
+        summary.expectations = vec![verdict];
+        strip_str(&failures(&summary)).to_string().lines().last().unwrap().trim().to_owned()
+    };
+    assert_eq!(row("latency_p99_ms", "1 .. 5"), "latency_p99_ms 1 .. 5 ms: came out 7 ms");
+    assert_eq!(row("last_retry_s", "= 5 ± 0.1"), "last_retry_s = 5 ± 0.1 s: came out 7 s");
+    assert_eq!(row("goodput_rps", "= 5 ± 1 %"), "goodput_rps = 5/s ± 1 %: came out 7/s");
+    assert_eq!(row("amplification", "<= 5"), "amplification <= 5: came out 7");
 }
 
 /// Broken between names only: the path has a blank and is longer than the page.

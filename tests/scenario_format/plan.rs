@@ -6,7 +6,7 @@ use stormsim::plan::{
     Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Failure, Fault, Group, GroupId,
     Labels, Origin, Plan, PolicyId, Recovery, Service, ServiceId, Target, Timeout, TimeoutId, Windows,
 };
-use stormsim::policy::{Backoff, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay, TokenBucket};
+use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay, TokenBucket};
 use stormsim::scenario::Overrides;
 use stormsim::time::{Instant, Span};
 
@@ -104,8 +104,14 @@ fn three_tiers_become_exactly_this_plan() {
     let scenario = parse(THREE_TIER, &Overrides::default());
     let service = |service_time, steps| Service { service_time, steps, capacity: Capacity::UNLIMITED };
     let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-    let rule =
-        TokenBucket { max: 10_000_000, initial: 5_000_000, per_success: 100_000, cost: 1_000_000, floor: 1_000_000 };
+    let rule = BudgetRule::TokenBucket(TokenBucket {
+        max: 10_000_000,
+        initial: 5_000_000,
+        per_success: 100_000,
+        cost: 1_000_000,
+        cost_timeout: 1_000_000,
+        floor: 1_000_000,
+    });
     let expected = Plan {
         horizon: Some(s(60)),
         warmup: Instant::from_ns(500_000_000),

@@ -166,7 +166,7 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "first_budget_refusal_s" Seconds whole_run "when the retry budget first refused; none if it never did"
         = |t, _| t.first_budget_refusal.map(Instant::as_s);
     "tokens_left" Count whole_run
-        "tokens in the retry budgets of all callers together at the end; none without a budget"
+        "tokens left at the end in the retry budgets of all callers together; none without a budget that counts any"
         = |t, _| t.tokens_left.map(|micro| micro as f64 / MICRO as f64);
 };
 

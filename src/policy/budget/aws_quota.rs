@@ -2,10 +2,10 @@
 
 use crate::failure::ErrorKind;
 
-/// The retry quota of the AWS SDKs' standard mode, as botocore and smithy-rs have it: a bucket that is full at the start
-/// and has no refill by time. A retry takes tokens by the class of the error before it; a refusal takes none. A call
-/// that succeeds at its first attempt puts one token in; one that succeeds at a retry gets back what that last retry
-/// took, and what the retries before it took is lost. Failures put nothing in. In whole tokens.
+/// The retry quota of the AWS SDKs' standard mode, as botocore and smithy-rs have it: a bucket that is full at the
+/// start and has no refill by time. A retry takes tokens by the class of the error before it; a refusal takes none. A
+/// call that succeeds at its first attempt puts one token in; one that succeeds at a retry gets back what that last
+/// retry took, and what the retries before it took is lost. Failures put nothing in. In whole tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AwsQuota {
     /// The most, and the number at the start: 500 in the SDKs.
@@ -14,7 +14,7 @@ pub struct AwsQuota {
     pub cost: u64,
     /// What it takes after a timeout: 10 until then, 14 from then on.
     pub cost_timeout: u64,
-    /// What it takes after a `rate_limited`: 5.
+    /// What it takes after a `rate_limited` or `throttled`: 5.
     pub cost_throttled: u64,
     /// What a success at the first attempt puts in: 1.
     pub per_success: u64,
@@ -52,6 +52,8 @@ impl AwsQuota {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Retries granted in a row to a service that fails with this error, and what is left.
@@ -99,5 +101,51 @@ mod tests {
         assert_eq!(quota.after_success(500 - 28, Some(14)), 486);
         assert_eq!((0..14).fold(0, |tokens, _| quota.after_success(tokens, None)), quota.cost);
         assert_eq!(quota.after_success(500, None), 500);
+    }
+
+    /// What becomes of an attempt of one of several calls under way.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Succeeds,
+        Fails(ErrorKind),
+        FailsForGood,
+    }
+
+    proptest! {
+        /// What retries have taken and not got back was there at the start or came with a success at the first
+        /// attempt: at most `max + per_success x those`, however the calls that share the quota follow on each other.
+        #[test]
+        fn no_schedule_keeps_more_than_came_in(
+            quota in prop::sample::select(vec![AwsQuota::PRE_2026, AwsQuota::V2_1]),
+            max in 14u64..100,
+            steps in prop::collection::vec((0usize..4, prop_oneof![
+                Just(Step::Succeeds),
+                prop::sample::select(ErrorKind::ALL).prop_map(Step::Fails),
+                Just(Step::FailsForGood),
+            ]), 0..400),
+        ) {
+            let quota = AwsQuota { max, ..quota };
+            let (mut tokens, mut came_in, mut taken, mut returned) = (max, max, 0, 0);
+            let mut last_taken = [None; 4];
+            for (call, step) in steps {
+                last_taken[call] = match step {
+                    Step::Succeeds => {
+                        tokens = quota.after_success(tokens, last_taken[call]);
+                        match last_taken[call] {
+                            Some(last) => returned += last,
+                            None => came_in += quota.per_success,
+                        }
+                        None
+                    }
+                    Step::Fails(error) if quota.grants(tokens, error) => {
+                        tokens -= quota.cost_after(error);
+                        taken += quota.cost_after(error);
+                        Some(quota.cost_after(error))
+                    }
+                    Step::Fails(_) | Step::FailsForGood => None,
+                };
+                prop_assert!(taken + tokens <= came_in + returned && tokens <= max, "{taken} of {came_in}");
+            }
+        }
     }
 }

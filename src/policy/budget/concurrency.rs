@@ -11,7 +11,8 @@ pub struct Concurrency {
     pub share: u64,
     /// Retries at once in any case: `min_retry_concurrency`, 3 in Envoy.
     pub minimum: u32,
-    /// Whether a retry counts from its grant on, through its wait, as in Envoy; else from when it is sent.
+    /// Whether a retry counts from its grant on, through its wait, as in Envoy; else from when it is sent. Then the
+    /// limit holds for no instant: of the attempts that fail before the first retry is sent all are granted one.
     pub counts_waiting: bool,
 }
 
@@ -40,6 +41,8 @@ impl Concurrency {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn budget(percent: u64, minimum: u32) -> Concurrency {
@@ -67,5 +70,50 @@ mod tests {
         };
         assert_eq!([6, 10, 20].map(|requests| granted(budget(100, 0), requests)), [3, 5, 10]);
         assert_eq!((granted(budget(50, 0), 6), granted(budget(20, 3), 6)), (2, 3));
+    }
+
+    /// What happens to one of the attempts: those that are sent first ones, waiting retries, or retries under way.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Sends,
+        Fails { retry: bool },
+        WaitEnds,
+        Succeeds { retry: bool },
+    }
+
+    proptest! {
+        /// If waiting counts, a retry is granted only while fewer are in progress than the limit of that instant. The
+        /// limit may fall afterwards, but there are never more retries in progress than the limit for the most attempts
+        /// that were ever under way.
+        #[test]
+        fn no_schedule_has_more_retries_in_progress_than_the_highest_limit(
+            percent in 0u64..=100,
+            minimum in 0u32..5,
+            steps in prop::collection::vec(prop_oneof![
+                3 => Just(Step::Sends),
+                3 => any::<bool>().prop_map(|retry| Step::Fails { retry }),
+                1 => Just(Step::WaitEnds),
+                1 => any::<bool>().prop_map(|retry| Step::Succeeds { retry }),
+            ], 0..400),
+        ) {
+            let budget = budget(percent, minimum);
+            let (mut firsts, mut waiting, mut retries, mut most_active) = (0_u32, 0_u32, 0_u32, 0);
+            for step in steps {
+                match step {
+                    Step::Sends => firsts += 1,
+                    Step::WaitEnds if waiting > 0 => (waiting, retries) = (waiting - 1, retries + 1),
+                    Step::Fails { retry: true } | Step::Succeeds { retry: true } if retries > 0 => retries -= 1,
+                    Step::Fails { retry: false } | Step::Succeeds { retry: false } if firsts > 0 => firsts -= 1,
+                    _ => continue,
+                }
+                let now = InProgress { active: firsts + retries, retries: waiting + retries };
+                if matches!(step, Step::Fails { .. }) && budget.grants(now) {
+                    waiting += 1;
+                    prop_assert!(u64::from(now.retries + 1) <= budget.limit(now.active), "{now:?}");
+                }
+                most_active = now.active.max(most_active);
+                prop_assert!(u64::from(waiting + retries) <= budget.limit(most_active), "{now:?}");
+            }
+        }
     }
 }

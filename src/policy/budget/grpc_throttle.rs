@@ -43,6 +43,8 @@ impl GrpcThrottle {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const DOWN: ErrorKind = ErrorKind::Unavailable;
@@ -96,5 +98,31 @@ mod tests {
             tokens = (0..10).fold(tokens, |tokens, _| throttle.after_success(tokens));
         }
         assert_eq!(tokens, 7 * ONE);
+    }
+
+    proptest! {
+        /// A retry is granted while more than half of the tokens are left, and the failure before it has taken one. So
+        /// from a full bucket on, f failures and s successes are granted fewer retries than
+        /// `max / 2 + per_success x s`, and no more than f.
+        #[test]
+        fn no_schedule_gets_more_than_half_the_tokens_and_what_successes_add(
+            max_tokens in 1u64..40,
+            per_success in 1u64..2_000,
+            outcomes in prop::collection::vec(any::<bool>(), 0..400),
+        ) {
+            let throttle = throttle(max_tokens, per_success);
+            let (mut tokens, mut granted, mut failures, mut successes) = (throttle.max, 0, 0, 0);
+            for succeeds in outcomes {
+                if succeeds {
+                    tokens = throttle.after_success(tokens);
+                    successes += 1;
+                } else {
+                    failures += 1;
+                    granted += u64::from(fail(throttle, &mut tokens));
+                }
+                let bound = throttle.max - throttle.max / 2 + per_success * successes;
+                prop_assert!(granted * ONE < bound && granted <= failures, "{granted} below {bound}");
+            }
+        }
     }
 }

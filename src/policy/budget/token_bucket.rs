@@ -52,6 +52,8 @@ impl TokenBucket {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::policy::MICRO;
 
@@ -104,5 +106,35 @@ mod tests {
         assert_eq!(bucket.after_success(10 * MICRO), 10 * MICRO);
         assert!(!bucket.grants(3 * MICRO, DOWN), "a retry that costs 4 is not granted with 3");
         assert_eq!(bucket.after_retry(4 * MICRO, DOWN), 0);
+    }
+
+    proptest! {
+        /// Every token that a retry takes was there at the start or came with a success: all retries together have
+        /// taken at most `initial + per_success x successes`, at any time and whatever else happens. What does not fit
+        /// is lost, so that it may be less.
+        #[test]
+        fn no_schedule_spends_more_than_came_in(
+            (max, initial) in (1u64..50).prop_flat_map(|max| (Just(max), 0..=max)),
+            per_success in 0u64..3_000_000,
+            (cost, floor) in (1u64..6, 0u64..6),
+            outcomes in prop::collection::vec(prop::option::of(prop::sample::select(ErrorKind::ALL)), 0..400),
+        ) {
+            let bucket = bucket(max, initial, per_success, cost, floor);
+            let (mut balance, mut came_in, mut spent) = (bucket.initial, bucket.initial, 0);
+            for outcome in outcomes {
+                match outcome {
+                    None => {
+                        balance = bucket.after_success(balance);
+                        came_in += per_success;
+                    }
+                    Some(error) if bucket.grants(balance, error) => {
+                        balance = bucket.after_retry(balance, error);
+                        spent += bucket.cost_after(error);
+                    }
+                    Some(_) => {}
+                }
+                prop_assert!(spent + balance <= came_in && balance <= bucket.max, "{spent} of {came_in}");
+            }
+        }
     }
 }

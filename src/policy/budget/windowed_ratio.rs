@@ -3,12 +3,14 @@
 use crate::time::{Instant, Span};
 
 /// Retries as a share of what was sent in the last seconds, and a few more: each request, or each success, deposits,
-/// each retry withdraws, and both are forgotten after the time to live. A reserve is always there beside them. So in
-/// any stretch of that length there are at most `min_per_second x ttl + ratio x deposits` retries; all of the reserve
-/// may go at one instant.
+/// each retry withdraws, and both are forgotten after the time to live. A reserve is always there beside them, all of
+/// which may go at one instant. So within the slots that count there are never more than
+/// `min_per_second x ttl + ratio x deposits` retries.
 ///
 /// This is Finagle's `RetryBudget` (`TokenBucket.newLeakyBucket`) and tower's `TpsBudget`, which Linkerd uses; they
-/// differ in how they round and when they deposit.
+/// differ in how they round, when they deposit, and how long the slots are that count: the current one and nine before
+/// it, so that the bound holds for any nine tenths of the time to live, or ten before it, so that it holds for all of
+/// it. In just over nine seconds Finagle's reserve of ten can go twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowedRatio {
     /// How long deposits and withdrawals count, in slots of a tenth of the time to live, the current one included.
@@ -41,15 +43,16 @@ pub const SLOTS: usize = 11;
 const SCALE: i64 = 1_000;
 
 impl WindowedRatio {
-    /// Finagle's: the share is counted in thousandths of a retry, over ten slots with the current one. `ratio` from 0 to
-    /// 1,000; `ttl` at least 10 ns.
+    /// Finagle's: the share is counted in thousandths of a retry, over ten slots with the current one. `ratio` is 0, or
+    /// from a millionth to 1,000, `ttl` from 10 ns to a minute, `min_per_second` from 0 to a million: what was paid in
+    /// a minute can then be counted in 64 bits.
     pub fn finagle(ttl: Span, min_per_second: f64, ratio: f64, deposits: Deposit) -> Self {
         let (deposit, withdrawal) = if ratio > 0.0 { (SCALE, (SCALE as f64 / ratio) as i64) } else { (0, 1) };
         Self::new(10, ttl, min_per_second, (deposit, withdrawal), deposits)
     }
 
     /// tower's: up to a ratio of 1 a retry takes the whole number of deposits that is next below `1 / ratio`, so that
-    /// 0.3 is a third and everything above a half is 1; over eleven slots with the current one.
+    /// 0.3 is a third and everything above a half is 1; over eleven slots with the current one. In the same ranges.
     pub fn tower(ttl: Span, min_per_second: f64, ratio: f64, deposits: Deposit) -> Self {
         let amounts = match ratio {
             0.0 => (0, 1),
@@ -124,6 +127,8 @@ pub struct WindowBalance {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const TTL: Span = Span::from_s(10);
@@ -198,6 +203,71 @@ mod tests {
                 balance,
                 WindowBalance { number: balance.number, current: balance.current, ..WindowBalance::default() }
             );
+        }
+    }
+
+    /// The reserve is no refill, but slots are forgotten whole: what Finagle's granted at the end of one is back just
+    /// over nine seconds later, tower's just over ten.
+    #[test]
+    fn the_reserve_can_go_twice_within_eleven_slots() {
+        let finagle = WindowedRatio::finagle(TTL, 10.0, 0.2, Deposit::AtStart);
+        let tower = WindowedRatio::tower(TTL, 10.0, 0.2, Deposit::OnSuccess);
+        for (rule, again_ms) in [(finagle, 10_000), (tower, 11_000)] {
+            let mut balance = WindowBalance::default();
+            let granted = [999, again_ms].map(|ms| drain(&rule, &mut balance, at_ms(ms)));
+            assert_eq!(granted, [100, 100]);
+        }
+    }
+
+    /// The ends of the ranges that a budget may be given: sums and reserves stay within 64 bits.
+    #[test]
+    fn extremes_do_not_overflow() {
+        for (ratio, min_per_second) in [(1e-6, 1e6), (1e-6, 0.0), (1_000.0, 1e6), (0.0, 1e6), (0.0, 0.0)] {
+            for rule in [WindowedRatio::finagle, WindowedRatio::tower] {
+                let rule = rule(Span::from_s(60), min_per_second, ratio, Deposit::AtStart);
+                let mut balance = WindowBalance::default();
+                let reserve = (min_per_second * 60.0) as i64;
+                assert_eq!(rule.retries_left(&mut balance, at_ms(0)), reserve, "{ratio} {min_per_second}");
+                (0..1_000).for_each(|_| rule.pay_in(&mut balance, at_ms(0)));
+                assert!(rule.retries_left(&mut balance, at_ms(0)) <= reserve + (1_000.0 * ratio) as i64);
+            }
+        }
+    }
+
+    proptest! {
+        /// Whatever was granted in any stretch as long as all slots but one is still counted at its end, and no more is
+        /// granted than `reserve / withdrawal + deposit / withdrawal x deposits` of the slots that count then. Both are
+        /// counted anew from all that has happened.
+        #[test]
+        fn no_stretch_gets_more_than_the_reserve_and_its_share(
+            is_tower in any::<bool>(),
+            ratio in prop::sample::select(vec![0.0, 0.1, 0.2, 0.3, 0.7, 1.0, 2.5]),
+            min_per_second in 0u32..3,
+            happenings in prop::collection::vec((0u64..1_500, any::<bool>()), 0..400),
+        ) {
+            let constructor = if is_tower { WindowedRatio::tower } else { WindowedRatio::finagle };
+            let rule = constructor(TTL, f64::from(min_per_second), ratio, Deposit::AtStart);
+            let (mut balance, mut now_ms) = (WindowBalance::default(), 0);
+            let (mut deposits, mut retries): (Vec<u64>, Vec<u64>) = (vec![], vec![]);
+            for (gap_ms, asks) in happenings {
+                // Bursts and pauses: every third gap or so is none.
+                now_ms += gap_ms.saturating_sub(500);
+                if !asks {
+                    rule.pay_in(&mut balance, at_ms(now_ms));
+                    deposits.push(now_ms);
+                    continue;
+                }
+                if !rule.grants(&mut balance, at_ms(now_ms)) {
+                    continue;
+                }
+                rule.withdraw(&mut balance, at_ms(now_ms));
+                retries.push(now_ms);
+                let stretch_ms = 1_000 * (u64::from(rule.slots) - 1);
+                let granted = retries.iter().filter(|&&ms| ms + stretch_ms > now_ms).count() as i64;
+                let first_slot = (now_ms / 1_000 + 1).saturating_sub(u64::from(rule.slots));
+                let paid_in = deposits.iter().filter(|&&ms| ms / 1_000 >= first_slot).count() as i64;
+                prop_assert!(granted * rule.withdrawal <= rule.reserve + rule.deposit * paid_in, "{granted} {paid_in}");
+            }
         }
     }
 }

@@ -8,7 +8,11 @@ use crate::report::text::sentences::Sentences;
 /// Further sentences would bury the tables; the column of open requests has the figures of all variants.
 const SHOWN: usize = 8;
 
-/// A sentence for every variant that needs one; variants that need the same share it. Nothing if none does.
+/// Fewer open requests than this share of all change no figure that is worth a sentence; they have their column.
+const OPEN_TOLD: f64 = 0.01;
+
+/// After a blank line a sentence for every variant that needs one; variants that need the same share it. Nothing if none
+/// does.
 pub(super) fn render(summary: &Summary, width: usize) -> String {
     let mut sentences = Sentences::default();
     for variant in &summary.variants {
@@ -18,7 +22,10 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
     }
     let rest =
         |hidden| format!("and {}: see the columns `requests` and `open at the end`", Counted(hidden, "more variant"));
-    sentences.render(summary.variants.len() > 1, SHOWN, rest, width)
+    match sentences.render(summary.variants.len() > 1, SHOWN, rest, width) {
+        none if none.is_empty() => none,
+        some => format!("\n{some}"),
+    }
 }
 
 /// What a reader of this variant's row would get wrong without it.
@@ -28,7 +35,7 @@ fn sentence(variant: &VariantSummary) -> Option<String> {
     if largest("requests")? == 0.0 {
         return Some("no client made a request, so there is nothing to measure".to_owned());
     }
-    if largest("open")? == 0.0 {
+    if of("open")?.mean? < OPEN_TOLD * of("requests")?.mean? {
         return None;
     }
     if of("success_ratio")?.n == 0 {

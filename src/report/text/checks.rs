@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::experiment::{Judgement, Summary, Verdict};
 use crate::report::number;
-use crate::report::text::expectations::{coloured, conclusion, mark, metric, result, subject};
+use crate::report::text::expectations::{coloured, conclusion, condition, mark, metric, result, subject};
 use crate::report::text::partial;
 
 /// A line for each expectation of each file, failures first, with what came out and the 95 % interval of a mean, and a
@@ -39,7 +39,7 @@ pub(super) fn render(files: &[(&Path, &Summary)], skipped: &[&Path], all: bool) 
 
 fn line(file: &Path, summary: &Summary, verdict: &Verdict) -> String {
     let (mark, file, variant, subject) = (mark(verdict), file.display(), &verdict.variant, subject(verdict));
-    let (metric, condition, result) = (metric(verdict), &verdict.condition, result(verdict, summary));
+    let (metric, condition, result) = (metric(verdict), condition(verdict, summary), result(verdict, summary));
     let interval = match verdict.ci95 {
         Some([low, high]) if low < high => format!(" [{}, {}]", number::six_digits(low), number::six_digits(high)),
         _ => String::new(),

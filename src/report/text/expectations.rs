@@ -1,11 +1,13 @@
 //! What the scenario file said must come out, and whether it did: failures first.
 
-use crate::experiment::{Judgement, Summary, Verdict};
+use crate::experiment::{Judgement, MetricTable, Summary, VariantSummary, Verdict};
 use crate::report::number;
 use crate::report::text::grid::{self, Column};
 use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, partial, styled, wrap};
 
 const FAILED: &str = "FAILED";
+/// What came out where there is no figure, and no more is known of that.
+const UNDEFINED: &str = "undefined";
 /// Met expectations are listed up to this number of rows; beyond it they would bury the failed ones.
 const PASSED_SHOWN: usize = 20;
 
@@ -91,7 +93,7 @@ impl Listed<'_> {
             column("variant", &|verdict| verdict.variant.clone()),
             column("of", &subject),
             column("metric", &metric),
-            column("expected", &|verdict| verdict.condition.clone()),
+            column("expected", &|verdict| condition(verdict, self.summary)),
             column("came out", &|verdict| came_out(verdict, self.summary)),
         ];
         grid::of_text(&columns, width)
@@ -102,7 +104,7 @@ impl Listed<'_> {
         const INDENT: &str = "        ";
         let item = |verdict: &&Verdict| {
             let (mark, variant, subject) = (mark(verdict), &verdict.variant, subject(verdict));
-            let (metric, condition) = (metric(verdict), &verdict.condition);
+            let (metric, condition) = (metric(verdict), condition(verdict, self.summary));
             let sentence = format!("{metric} {condition}: {}", result(verdict, self.summary));
             let sentence = wrap::words(sentence.split(' '), [INDENT; 2], width);
             format!(" {mark:6} {variant}: {subject}\n{sentence}")
@@ -142,29 +144,75 @@ pub(super) fn metric(verdict: &Verdict) -> String {
     metric
 }
 
+/// What was expected, in the unit of the metric.
+pub(super) fn condition(verdict: &Verdict, summary: &Summary) -> String {
+    match verdict.condition.split_once(" ± ") {
+        // A share has no unit.
+        Some((value, tolerance)) if tolerance.ends_with('%') => {
+            format!("{} ± {tolerance}", in_unit(value, verdict, summary))
+        }
+        _ => in_unit(&verdict.condition, verdict, summary),
+    }
+}
+
 /// What came out, or why that does not count.
 pub(super) fn result(verdict: &Verdict, summary: &Summary) -> String {
     let came_out = came_out(verdict, summary);
-    if verdict.judgement == Judgement::NotJudged { came_out } else { format!("came out {came_out}") }
+    let is_figure = verdict.actual.is_some() || came_out.starts_with(UNDEFINED);
+    if is_figure { format!("came out {came_out}") } else { came_out }
 }
 
 /// A figure has six digits, but all of them where a miss would look like a hit: `27.0000001` is not `= 27`.
 fn came_out(verdict: &Verdict, summary: &Summary) -> String {
     if verdict.judgement == Judgement::NotJudged {
-        let variant = summary.variants.iter().find(|variant| variant.name == verdict.variant);
-        let variant = variant.expect("an expectation is about a variant of its own summary");
-        return format!("not judged: {}", partial::in_variant(variant, summary.replicas));
+        return format!("not judged: {}", partial::in_variant(variant(verdict, summary), summary.replicas));
     }
-    let Some(actual) = verdict.actual else {
-        return match summary.replicas {
-            1 => "undefined".to_owned(),
-            all if verdict.undefined == all => format!("undefined in all {}", Counted(all as usize, "replica")),
-            all => format!("undefined in {} of {}", verdict.undefined, Counted(all as usize, "replica")),
-        };
-    };
+    let Some(actual) = verdict.actual else { return undefined(verdict, summary) };
     let short = number::six_digits(actual);
     let plain = short.replace(',', "");
     let failed = verdict.judgement == Judgement::NotMet;
     let looks_met = failed && verdict.condition.split_whitespace().any(|word| word == plain);
-    if looks_met { actual.to_string() } else { short }
+    in_unit(&if looks_met { actual.to_string() } else { short }, verdict, summary)
+}
+
+/// That there is no figure, or what that means where it is known.
+fn undefined(verdict: &Verdict, summary: &Summary) -> String {
+    let all = summary.replicas;
+    let in_replicas = |count: u32| match all {
+        1 => String::new(),
+        _ => format!(" in {} of {}", number::whole(count as usize), Counted(all as usize, "replica")),
+    };
+    match verdict.metric {
+        "recovered" | "recovery_s" | "recovered_at_s" => {
+            let told = table(verdict, summary).get("recovered").map_or(0, |stat| stat.n);
+            let untold = verdict.undefined.min(all - told);
+            let parts = [("never recovered", verdict.undefined - untold), ("there is no telling", untold)];
+            let parts = parts.iter().filter(|(_, count)| *count > 0);
+            parts.map(|(what, count)| format!("{what}{}", in_replicas(*count))).collect::<Vec<_>>().join("; ")
+        }
+        "last_bad_s" => format!("no second was bad{}", in_replicas(verdict.undefined)),
+        _ if all > 1 && verdict.undefined == all => format!("{UNDEFINED} in all {}", Counted(all as usize, "replica")),
+        _ => format!("{UNDEFINED}{}", in_replicas(verdict.undefined)),
+    }
+}
+
+/// The figures of what an expectation is about.
+fn table<'a>(verdict: &Verdict, summary: &'a Summary) -> &'a MetricTable {
+    let mut tables = variant(verdict, summary).tables();
+    let found = tables.find(|&(kind, name, _)| kind.name() == verdict.scope && name == verdict.name);
+    found.expect("an expectation is about something of its own summary").2
+}
+
+fn variant<'a>(verdict: &Verdict, summary: &'a Summary) -> &'a VariantSummary {
+    let variant = summary.variants.iter().find(|variant| variant.name == verdict.variant);
+    variant.expect("an expectation is about a variant of its own summary")
+}
+
+/// A figure with the unit of the metric, if that has one.
+fn in_unit(figure: &str, verdict: &Verdict, summary: &Summary) -> String {
+    match table(verdict, summary)[verdict.metric].unit {
+        unit @ ("s" | "ms") => format!("{figure} {unit}"),
+        "1/s" => format!("{figure}/s"),
+        _ => figure.to_owned(),
+    }
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::experiment::{FaultWindows, MetricTable, Stat, Strain, Summary, VariantSummary};
-use crate::report::number::{self, Style};
+use crate::report::number::{self, Style, instant};
 use crate::report::text::{Counted, wrap};
 
 /// More sentences would bury the tables; `summary.csv` has all figures.
@@ -56,7 +56,7 @@ impl Verdict<'_> {
         let fault = self.fault();
         let replicas = self.variant.replicas.len();
         if self.largest("windows").is_none_or(|windows| windows == 0.0) {
-            return format!("{fault} never began: there is nothing to recover from");
+            return self.why_never();
         }
         let of = |metric| self.table.get(metric);
         let told = of("recovered").map_or(0, |stat| stat.n as usize);
@@ -82,6 +82,26 @@ impl Verdict<'_> {
         if windows > 1.0 { format!("the last window of `{}`", self.fault) } else { format!("`{}`", self.fault) }
     }
 
+    /// It began in no replica.
+    fn why_never(&self) -> String {
+        let name = self.fault;
+        let from = self.windows.and_then(|windows| windows.windows_s.first()).map(|&(from, _)| from);
+        let horizon = self.variant.horizon_s;
+        let begins = match (from, horizon) {
+            (Some(from), Some(horizon)) if from >= horizon => {
+                let which = if from > horizon { "after" } else { "at" };
+                format!("`{name}` begins at {}, {which} the horizon of {}", instant(from), instant(horizon))
+            }
+            // What the others have not seen either may have been ahead of those that were cut short.
+            _ if self.variant.cut_short.is_some() => {
+                return format!("`{name}` had not begun when the run was cut short: there is no recovery to judge");
+            }
+            (Some(from), None) => format!("`{name}` begins at {}, and the run is over by then", instant(from)),
+            _ => format!("`{name}` never began"),
+        };
+        format!("{begins}: there is nothing to recover from")
+    }
+
     /// No replica tells.
     fn why_untold(&self) -> String {
         let name = self.fault;
@@ -93,6 +113,12 @@ impl Verdict<'_> {
             return format!("`{name}` never ends, but comes again and again: there is no recovery to judge");
         }
         match (self.largest("observed_s"), until) {
+            (Some(left), _) if self.variant.cut_short.is_some() => {
+                format!("there is no telling: the run was cut short {} after {}", seconds(left), self.fault())
+            }
+            (None, _) if self.variant.cut_short.is_some() => {
+                format!("`{name}` was not over when the run was cut short: there is no recovery to judge")
+            }
             (Some(left), _) => {
                 format!("the horizon is too short to tell: the run ends {} after {}", seconds(left), self.fault())
             }

@@ -4,6 +4,7 @@ use crate::plan::{BudgetDraft, SharedBy, SharedOver};
 use crate::policy::{
     AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, MICRO, RatioOfRequests, TokenBucket, WindowedRatio,
 };
+use crate::scenario::field::{Field, Spanned};
 use crate::scenario::resolve::Resolver;
 use crate::scenario::source::Place;
 use crate::scenario::tables::{
@@ -15,6 +16,30 @@ use crate::scenario::values::{Duration, NotNegative, Ratio, Share, Tokens, Whole
 use crate::time::Span;
 
 const NO_RETRIES: &str = "for no retries at all write `max_retries = 0`";
+const ANY_RETRY: &str = "no retry";
+const RETRY_AFTER_TIMEOUT: &str = "no retry after a timeout";
+const RETRY_AFTER_THROTTLING: &str = "no retry after a `rate_limited`";
+
+/// What a retry needs of a bucket.
+struct Demand<'t> {
+    key: &'static str,
+    /// In millionths of a token.
+    micro: u64,
+    /// Where it is written; none if it is a default.
+    place: Option<&'t Place>,
+    /// Whose demand it is, in the words of a refusal.
+    of: &'static str,
+}
+
+impl<'t> Demand<'t> {
+    fn new<T>(key: &'static str, field: &'t Field<T>, micro: u64, of: &'static str) -> Self {
+        Self { key, micro, place: place_of(field), of }
+    }
+}
+
+fn place_of<T>(field: &Field<T>) -> Option<&Place> {
+    field.spanned().map(|given| &given.place)
+}
 
 impl Resolver<'_> {
     /// The budget of a policy; none without one.
@@ -52,42 +77,60 @@ impl Resolver<'_> {
         let owner = format!("`retries.{policy}.budget.token_bucket`");
         self.require(&table.max, &owner, "max", "10", Some(place));
         self.require(&table.per_success, &owner, "per_success", "0.1", Some(place));
-        let max = table.max.get().map_or(0, |&Tokens(max)| max);
-        if let (0, Some(given)) = (max, table.max.spanned()) {
-            let message = format!("{owner}: `max` must be above 0");
-            self.refuse(&given.place, message, NO_RETRIES);
+        let tokens = |field: &Field<Tokens>, default| field.get().map_or(default, |&Tokens(tokens)| tokens);
+        // A wrong `max` has been reported: what it was meant to be is not known, and nothing is above it.
+        let max = tokens(&table.max, u64::MAX);
+        let cost = tokens(&table.cost, MICRO);
+        let cost_timeout = tokens(&table.cost_timeout, cost);
+        let floor = tokens(&table.floor, cost);
+        let initial = tokens(&table.initial, max);
+        if let Some(given) = table.initial.spanned().filter(|_| initial > max) {
+            let message = format!("{owner}: `initial` must not be above `max`");
+            self.refuse(&given.place, message, "the bucket holds at most `max`");
         }
-        // A wrong `max` has been reported: what it was meant to be is not known.
-        let initial = match table.initial.spanned() {
-            Some(initial) if initial.value.0 > max && table.max.get().is_some() => {
-                let message = format!("{owner}: `initial` must not be above `max`");
-                self.refuse(&initial.place, message, "the bucket holds at most `max`");
-                max
-            }
-            Some(initial) => initial.value.0,
-            None => max,
-        };
-        let per_success = table.per_success.get().map_or(0, |&Tokens(per_success)| per_success);
-        let cost = table.cost.get().map_or(MICRO, |&Tokens(cost)| cost);
-        let floor = table.floor.get().map_or(cost, |&Tokens(floor)| floor);
-        let cost_timeout = table.cost_timeout.get().map_or(cost, |&Tokens(cost)| cost);
-        let demands = [("cost", &table.cost), ("cost_timeout", &table.cost_timeout), ("floor", &table.floor)];
-        for (key, field) in demands {
-            if let Some(given) = field.spanned().filter(|given| given.value.0 > max && table.max.get().is_some()) {
-                let message = format!("{owner}: `{key}` is above `max`, so that no retry would ever be granted");
-                self.refuse(&given.place, message, NO_RETRIES);
-            }
-        }
+        let demands = [
+            Demand::new("cost", &table.cost, cost, ANY_RETRY),
+            Demand::new("cost_timeout", &table.cost_timeout, cost_timeout, RETRY_AFTER_TIMEOUT),
+            Demand::new("floor", &table.floor, floor, ANY_RETRY),
+        ];
+        self.check_demands(&owner, max, place_of(&table.max), &demands);
+        let per_success = tokens(&table.per_success, 0);
         TokenBucket { max, initial, per_success, cost, cost_timeout, floor }
+    }
+
+    /// A bucket has room for something, and for what each retry takes.
+    fn check_demands(&mut self, owner: &str, max: u64, max_place: Option<&Place>, demands: &[Demand]) {
+        if let (0, Some(place)) = (max, max_place) {
+            return self.refuse(place, format!("{owner}: `max` must be above 0"), NO_RETRIES);
+        }
+        let in_tokens = |micro: u64| micro as f64 / MICRO as f64;
+        let too_high = demands.iter().filter(|demand| demand.micro > max);
+        let (written, by_default): (Vec<_>, Vec<_>) = too_high.partition(|demand| demand.place.is_some());
+        let mut refuse = |place: Option<&Place>, message: String, of: &str| {
+            let message = format!("{owner}: {message}, so that {of} would ever be granted");
+            if let Some(place) = place {
+                self.refuse(place, message, NO_RETRIES);
+            }
+        };
+        for demand in &written {
+            let message = format!("`{}` is above `max`, which is {}", demand.key, in_tokens(max));
+            refuse(demand.place, message, demand.of);
+        }
+        // What is too high by default may follow from what is written, and is one mistake, however many there are.
+        if let (true, Some(demand)) = (written.is_empty(), by_default.first()) {
+            let message = format!("`max` is below `{}`, which is {}", demand.key, in_tokens(demand.micro));
+            refuse(max_place, message, demand.of);
+        }
     }
 
     fn grpc_throttle(&mut self, policy: &str, table: &GrpcThrottleTable, place: &Place) -> GrpcThrottle {
         let owner = format!("`retries.{policy}.budget.grpc_throttle`");
         self.require(&table.max_tokens, &owner, "max_tokens", "10", Some(place));
         self.require(&table.token_ratio, &owner, "token_ratio", "0.1", Some(place));
-        if let Some(given) = table.max_tokens.spanned().filter(|given| !(1..=1_000 * MICRO).contains(&given.value.0)) {
-            let message = format!("{owner}: `max_tokens` must be above 0 and at most 1000");
-            self.refuse(&given.place, message, "gRPC refuses others, too");
+        let within = MICRO / 1_000..=1_000 * MICRO;
+        if let Some(given) = table.max_tokens.spanned().filter(|given| !within.contains(&given.value.0)) {
+            let message = format!("{owner}: `max_tokens` must be from 0.001 to 1000");
+            self.refuse(&given.place, message, "gRPC refuses what is not above 0 and at most 1000");
         }
         // gRPC leaves out what is less than a thousandth.
         let thousandths = |&Tokens(micro): &Tokens| micro / 1_000;
@@ -114,12 +157,12 @@ impl Resolver<'_> {
             cost_throttled: table.cost_throttled.get().map_or(known.cost_throttled, |&Whole(cost)| cost),
             per_success: table.per_success.get().map_or(known.per_success, |&Whole(tokens)| tokens),
         };
-        let dearest = quota.cost.max(quota.cost_timeout).max(quota.cost_throttled);
-        if let Some(given) = table.max.spanned().filter(|_| quota.max < dearest) {
-            let message =
-                format!("{owner}: `max` is below the cost of a retry, {dearest}, which would never be granted");
-            self.refuse(&given.place, message, NO_RETRIES);
-        }
+        let demands = [
+            Demand::new("cost", &table.cost, quota.cost * MICRO, ANY_RETRY),
+            Demand::new("cost_timeout", &table.cost_timeout, quota.cost_timeout * MICRO, RETRY_AFTER_TIMEOUT),
+            Demand::new("cost_throttled", &table.cost_throttled, quota.cost_throttled * MICRO, RETRY_AFTER_THROTTLING),
+        ];
+        self.check_demands(&owner, quota.max * MICRO, place_of(&table.max), &demands);
         quota
     }
 
@@ -130,6 +173,15 @@ impl Resolver<'_> {
         if let Some(given) = table.ttl.spanned().filter(|given| !within.contains(&given.value.0)) {
             let message = format!("{owner}: `ttl` must be from 1s to 60s");
             self.refuse(&given.place, message, "Finagle, Linkerd and tower take no others");
+        }
+        if let Some(given) = table.min_per_second.spanned().filter(|given| given.value.0 > 1e6) {
+            let message = format!("{owner}: `min_per_second` must be at most 1000000");
+            self.refuse(&given.place, message, "for retries that nothing limits write `budget = \"none\"`");
+        }
+        let too_little = |given: &&Spanned<Ratio>| given.value.0 > 0.0 && given.value.0 < 1e-6;
+        if let Some(given) = table.ratio.spanned().filter(too_little) {
+            let message = format!("{owner}: `ratio` must be 0 or at least 0.000001");
+            self.refuse(&given.place, message, "for a reserve without deposits write `ratio = 0`");
         }
         let ttl = table.ttl.get().map_or(Span::from_s(10), |&Duration(ttl)| ttl);
         let min_per_second = table.min_per_second.get().map_or(10.0, |&NotNegative(rate)| rate);

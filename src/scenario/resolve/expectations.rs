@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 
 use crate::experiment::{Condition, Expectation, Scope, Statistic, Tolerance};
 use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
-use crate::plan::Draft;
+use crate::plan::{Capacity, Draft};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named, Spanned};
 use crate::scenario::resolve::metric_names;
@@ -146,7 +146,7 @@ impl Row<'_> {
         if let Some(&column) = known.iter().find(|column| column.name == name) {
             return Some(column);
         }
-        let first_of = |kind| self.judged().first().and_then(|variant| names(kind, variant.tables).into_iter().next());
+        let first_of = |kind| self.judged().first().and_then(|variant| example(kind, name, variant));
         let error = metric_names::unknown(name, &given.place, scope.kind, first_of);
         self.refuse(error)
     }
@@ -223,6 +223,17 @@ impl Row<'_> {
     }
 }
 
+/// Metrics that a service without a limit on its workers does not have.
+const OF_WORKERS: [&str; 4] = ["utilisation", "capacity_rps", "queue_wait_mean_ms", "queue_wait_p99_ms"];
+
+/// The first thing of a kind, or the first that has the metric where it is known that others have not.
+fn example(kind: ScopeKind, metric: &str, variant: &Judged<'_>) -> Option<String> {
+    let mut services = variant.draft.services.iter();
+    let limited = services.find(|service| service.capacity.workers != Capacity::NO_LIMIT);
+    let limited = limited.filter(|_| kind == ScopeKind::Service && OF_WORKERS.contains(&metric));
+    limited.map(|service| service.name.clone()).or_else(|| names(kind, variant.tables).into_iter().next())
+}
+
 /// The names of the things of a kind.
 fn names(kind: ScopeKind, tables: &ScenarioTable) -> Vec<String> {
     let own = |name: &str| name.to_owned();
@@ -255,6 +266,6 @@ mod tests {
             let is_share = column.unit == Unit::Ratio && column.meaning.starts_with("share of ");
             assert_eq!(SHARES.contains(&column.name), is_share, "{}: {}", column.name, column.meaning);
         }
-        assert!(SHARES.iter().all(|share| columns.iter().any(|column| column.name == *share)));
+        assert!(SHARES.iter().chain(&OF_WORKERS).all(|name| columns.iter().any(|column| column.name == *name)));
     }
 }

@@ -74,8 +74,8 @@ impl Row<'_> {
 /// Why nobody can tell whether a fault was recovered from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Obstacle {
-    /// The fault comes after the end of the run, if at all.
-    NeverBegins,
+    /// The fault begins at this instant, which is not before the end of the run.
+    NeverBegins(Instant),
     /// It is there to the end.
     NeverEnds,
     /// It comes again before it has been over for long enough; the time from its end to the next beginning.
@@ -87,8 +87,11 @@ enum Obstacle {
 impl Obstacle {
     fn diagnostic(self, fault: &str) -> Diagnostic {
         match self {
-            Self::NeverBegins => Diagnostic::new(format!("`{fault}` does not come before the `horizon`"))
-                .hint("without a fault there is no recovery"),
+            Self::NeverBegins(at) => {
+                let at = seconds(at.since(Instant::ZERO));
+                Diagnostic::new(format!("`{fault}` begins at {at}, which is not before the `horizon`"))
+                    .hint("without a fault there is no recovery")
+            }
             Self::NeverEnds => Diagnostic::new(format!("`{fault}` does not end before the run does"))
                 .hint("a recovery is what comes after the end of a fault: give it a `lasts`"),
             Self::ComesAgain(pause) => {
@@ -138,7 +141,7 @@ fn find_obstacle(windows: &Windows, horizon: Option<Instant>, hold: Span) -> Opt
         Windows::Random { .. } => return None,
     };
     if first.start >= end {
-        return Some(Obstacle::NeverBegins);
+        return Some(Obstacle::NeverBegins(first.start));
     }
     if first.end >= end {
         return Some(Obstacle::NeverEnds);
@@ -188,7 +191,7 @@ mod tests {
         assert_eq!(found(&once, Some(40)), None);
         assert_eq!(found(&once, Some(39)), Some(Obstacle::TooShort(at(40))));
         assert_eq!(found(&once, Some(30)), Some(Obstacle::NeverEnds), "the horizon itself is not simulated");
-        assert_eq!(found(&once, Some(20)), Some(Obstacle::NeverBegins));
+        assert_eq!(found(&once, Some(20)), Some(Obstacle::NeverBegins(at(20))));
         // The run goes on until all is over.
         assert_eq!(found(&once, None), None);
         assert_eq!(found(&Windows::Once(at(20)..Instant::LIMIT), None), Some(Obstacle::NeverEnds));

@@ -10,15 +10,15 @@ choice! {
     "none" => None,
     /// A bucket of tokens: each success puts some in, each retry takes some out.
     "token_bucket" => TokenBucket(Box<TokenBucketTable>),
-    /// gRPC's retry throttling: each failure takes a token, whether it is tried again or not, and there are retries while more than half of them are left.
+    /// gRPC's retry throttling: each failure takes a token, whether it is tried again or not, and there are retries only while more than half of the tokens are left.
     "grpc_throttle" => GrpcThrottle(GrpcThrottleTable),
-    /// The retry quota of the AWS SDKs: retries cost by the class of the error, and one that succeeds gets its cost back.
+    /// The retry quota of the AWS SDKs: a retry costs by the class of the error before it, and gets the cost back if it succeeds.
     "aws_quota" => AwsQuota(Box<AwsQuotaTable>),
-    /// The budgets of Finagle and Linkerd: a share of the requests, or of the successes, of the last seconds, and a reserve.
+    /// The budgets of Finagle, Linkerd and tower: a share of the calls, or of the successes, of the last seconds, and a reserve.
     "windowed_ratio" => WindowedRatio(Box<WindowedRatioTable>),
     /// Envoy's retry budget: so many retries at once, as a share of the attempts under way.
     "concurrency" => Concurrency(ConcurrencyTable),
-    /// A share of all requests so far.
+    /// A share of all calls so far, which is what the rule of "at most 10 % retries" asks for.
     "ratio_of_requests" => RatioOfRequests(RatioOfRequestsTable),
 }
 
@@ -31,20 +31,20 @@ table! {
     initial: Tokens,
     /// What each success adds, a retry's too. Required. Example: `0.1`.
     per_success: Tokens,
-    /// What each retry takes. Default: `1`. Example: `5`.
+    /// What each retry takes; at most `max`. Default: `1`. Example: `5`.
     cost: Tokens,
-    /// What a retry takes after a `timeout`. Default: `cost`. Example: `10`.
+    /// What a retry takes after a `timeout`; at most `max`. Default: `cost`. Example: `10`.
     cost_timeout: Tokens,
-    /// A retry is refused below this balance, as it is below its cost. Default: `cost`. Example: `2`.
+    /// A retry is refused below this balance, as it is below its cost; at most `max`. Default: `cost`. Example: `2`.
     floor: Tokens,
 }
 
 table! {
     /// gRPC's retry throttling. It counts in thousandths of a token.
-    GrpcThrottleTable is "gRPC's retry throttling", unbuilt &[], exclusive &[];
-    /// `maxTokens`, the most and what is there at the start; above 0, at most 1000. Required. Example: `10`.
+    GrpcThrottleTable is "a retry throttle", unbuilt &[], exclusive &[];
+    /// `maxTokens`, the most and what is there at the start; from 0.001 to 1000. Required. Example: `10`.
     max_tokens: Tokens,
-    /// `tokenRatio`, what each success adds; decimals after the third are left out, as gRPC does. Required. Example: `0.1`.
+    /// `tokenRatio`, what each success adds; at least 0.001. Decimals after the third are left out, as gRPC does. Required. Example: `0.1`.
     token_ratio: Tokens,
 }
 
@@ -53,15 +53,15 @@ table! {
     AwsQuotaTable is "an AWS retry quota", unbuilt &[], exclusive &[];
     /// Whose costs it has. Required. Example: `"standard-2.1"`.
     mode: AwsModeChoice,
-    /// The most, and what is there at the start; above 0. Default: `500`. Example: `100`.
+    /// The most, and what is there at the start; above 0, and not below any cost. Default: `500`. Example: `100`.
     max: WholeTokens,
     /// What a retry takes. Default: 14, or 5 before 2026. Example: `5`.
     cost: WholeTokens,
     /// What a retry takes after a `timeout`. Default: 14, or 10 before 2026. Example: `10`.
     cost_timeout: WholeTokens,
-    /// What a retry takes after a `rate_limited`. Default: `5`. Example: `10`.
+    /// What a retry takes after a `rate_limited` or `throttled`. Default: `5`. Example: `10`.
     cost_throttled: WholeTokens,
-    /// What a call that succeeds at its first attempt puts in; with 0 the quota fills up no more. Default: `1`. Example: `0`.
+    /// What a call that succeeds at its first attempt puts in; with 0 only retries that succeed give anything back. Default: `1`. Example: `0`.
     per_success: WholeTokens,
 }
 
@@ -75,53 +75,53 @@ choice! {
 }
 
 table! {
-    /// Deposits and withdrawals that are forgotten after `ttl`, and a reserve of `min_per_second * ttl` retries that is always there beside them.
+    /// Deposits and withdrawals that are forgotten after `ttl`, and a reserve of `min_per_second * ttl` retries that is there beside them, all of it at one instant if need be. Finagle's is `{ deposit = "start" }`, Linkerd's `{ deposit = "success", rounding = "tower" }`.
     WindowedRatioTable is "a windowed ratio", unbuilt &[], exclusive &[];
-    /// How long they count; from 1 s to 60 s. Default: `"10s"`. Example: `"30s"`.
+    /// How long they count; from `"1s"` to `"60s"`. Default: `"10s"`. Example: `"30s"`.
     ttl: Duration,
-    /// Retries per second that need no deposits. Default: `10`. Example: `3`.
+    /// Retries per second that need no deposits; at most 1000000. Default: `10`. Example: `3`.
     min_per_second: NotNegative,
-    /// Retries for each deposit; from 0 to 1000. Default: `0.2`. Example: `0.1`.
+    /// Retries for each deposit; 0, or from 0.000001 to 1000. Default: `0.2`. Example: `0.1`.
     ratio: Ratio,
     /// When deposits are made. Required. Example: `"start"`.
     deposit: DepositChoice,
-    /// How the ratio is rounded. Default: `"finagle"`. Example: `"tower"`.
+    /// Whose arithmetic it has. Default: `"finagle"`. Example: `"tower"`.
     rounding: RoundingChoice,
 }
 
 choice! {
     /// When a windowed ratio is paid in.
     DepositChoice is "a moment", unbuilt &[];
-    /// When a call begins, as in Finagle: also during an outage.
+    /// When a call begins, as in Finagle: an outage does not stop them.
     "start" => Start,
-    /// When an attempt succeeds, as in Linkerd: in an outage only the reserve is left.
+    /// When a call succeeds, as in Linkerd: an outage leaves only the reserve.
     "success" => Success,
 }
 
 choice! {
-    /// What becomes of ratios that are not one over a whole number.
+    /// How the ratio is rounded, and how exactly the time is kept.
     RoundingChoice is "a way to round", unbuilt &[];
-    /// A retry costs `1000 / ratio` thousandths, rounded down.
+    /// A retry costs `1000 / ratio` thousandths of a deposit, rounded down. What was paid counts for nine to ten tenths of `ttl`.
     "finagle" => Finagle,
-    /// Up to 1 a retry costs `1 / ratio`, rounded down: 0.3 is a third, and everything above 0.5 is 1.
+    /// Up to a ratio of 1 a retry costs `1 / ratio` deposits, rounded down: 0.3 is a third, and everything above 0.5 is 1. What was paid counts for ten to eleven tenths of `ttl`.
     "tower" => Tower,
 }
 
 table! {
-    /// Envoy's retry budget.
+    /// Envoy's retry budget: `max(floor(share * attempts under way), minimum)` retries at once. Without a retry budget Envoy allows three: `{ share = 0, minimum = 3 }`.
     ConcurrencyTable is "a concurrency budget", unbuilt &[], exclusive &[];
-    /// Retries at once for each attempt under way, as a share: 20 % are `0.2`. Default: `0.2`. Example: `1.0`.
+    /// Retries at once for each attempt under way, as a share: 20 % are `0.2`. Default: `0.2`. Example: `0.5`.
     share: Share,
     /// Retries at once in any case. Default: `3`. Example: `0`.
     minimum: WholeTokens,
-    /// Whether a retry counts while it waits, too. Default: `true`. Example: `false`.
+    /// Whether a retry counts from its grant on, as in Envoy, and not only once it is sent. Default: `true`. Example: `false`.
     counts_waiting: bool,
 }
 
 table! {
-    /// Never more than `floor + ratio * requests` retries: what calm hours have added is not forgotten.
+    /// Never more than `floor + ratio * calls` retries. What calm hours have added is not forgotten.
     RatioOfRequestsTable is "a ratio of requests", unbuilt &[], exclusive &[];
-    /// Retries for each call that begins; at most 6 decimals. Required. Example: `0.1`.
+    /// Retries for each call that begins, with at most 6 decimals. Required. Example: `0.1`.
     ratio: Tokens,
     /// Retries that need no calls. Default: `0`. Example: `10`.
     floor: WholeTokens,

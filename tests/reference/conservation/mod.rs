@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, contextualize_config};
-use stormsim::dist::{attempt_key, call_key, replica_key, request_key};
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::metrics::{End, Outcome, ServiceTally};
-use stormsim::plan::{CallId, Capacity, Effect, Fault, Group, Origin, Plan, Target};
+use stormsim::plan::{CallId, Capacity, Effect, Fault, Origin, Plan, Target};
 use stormsim::policy::Limiter;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
+use crate::accounts;
 use crate::limits;
 use crate::reference::{interpret, random_plan};
 
@@ -205,90 +205,6 @@ fn refusals_are_conserved(
     Ok(())
 }
 
-/// Which instance of its caller every possible attempt is of, by the rules for keys: the client or the server.
-fn instances_of_attempts(plan: &Plan, notes: &[(Instant, Note)], seed: u64) -> BTreeMap<u64, usize> {
-    let mut instances = BTreeMap::new();
-    let mut servers = BTreeMap::new();
-    for &(_, note) in notes {
-        match note {
-            Note::RequestBegan { group, client, ordinal } => {
-                let Group { key: group, choices, .. } = &plan.groups[group.index()];
-                let request = request_key(replica_key(seed, 0), *group, client, ordinal);
-                choices.iter().for_each(|&(_, call)| enter_attempts(plan, call, request, client, &mut instances));
-            }
-            Note::Placed { key, server } => {
-                servers.insert(key, server);
-            }
-            Note::Arrived { service, key } => {
-                let server = servers.get(&key).copied().unwrap_or(0);
-                let calls = plan.steps_of(service).flatten();
-                calls.for_each(|&call| enter_attempts(plan, call, key, server, &mut instances));
-            }
-            _ => {}
-        }
-    }
-    instances
-}
-
-/// Every possible attempt of a call, in all of its copies and with its fallbacks, made by what has this key.
-fn enter_attempts(plan: &Plan, call: CallId, caller: u64, instance: u32, instances: &mut BTreeMap<u64, usize>) {
-    for copy in 0..plan.calls[call.index()].copies {
-        let mut next = Some((call, call_key(caller, plan.calls[call.index()].key, copy)));
-        while let Some((call, key)) = next {
-            for attempt in 1..=plan.policy_of(call).max_attempts {
-                instances.insert(attempt_key(key, attempt, 0), instance as usize);
-            }
-            let fallback = plan.calls[call.index()].fallback;
-            next = fallback.map(|id| (id, call_key(key, plan.calls[id.index()].key, 0)));
-        }
-    }
-}
-
-/// initial + deposits - spent = left, with no balance above its maximum: an account kept from the notes alone.
-fn tokens_are_conserved(
-    plan: &Plan,
-    notes: &[(Instant, Note)],
-    attempts: &BTreeMap<u64, Attempt>,
-    outcome: &Outcome,
-    seed: u64,
-) -> Result<(), TestCaseError> {
-    let instances = instances_of_attempts(plan, notes, seed);
-    let started = notes.iter().filter_map(|&(_, note)| match note {
-        Note::Sent { call, key, .. } | Note::TurnedAway { call, key, .. } => Some((key, call)),
-        _ => None,
-    });
-    let calls: BTreeMap<u64, CallId> = started.collect();
-    let mut balances: Vec<_> =
-        plan.budgets.iter().map(|pool| vec![i128::from(pool.rule.initial); pool.states as usize]).collect();
-    for &(_, note) in notes {
-        let (key, is_retry) = match note {
-            Note::Answer { key, late: false } if attempts[&key].is_well() => (key, false),
-            Note::Waiting { key, .. } => (key, true),
-            _ => continue,
-        };
-        let Some(budget) = plan.calls[calls[&key].index()].budget else { continue };
-        let state = if budget.by_instance { instances[&key] } else { 0 };
-        let rule = &plan.budgets[budget.pool as usize].rule;
-        let balance = &mut balances[budget.pool as usize][state];
-        if is_retry {
-            prop_assert!(*balance >= i128::from(rule.floor), "{note:?} with {balance} left");
-            *balance -= i128::from(rule.cost);
-        } else {
-            *balance = (*balance + i128::from(rule.per_success)).min(i128::from(rule.max));
-        }
-        prop_assert!(*balance >= 0, "{note:?} left {balance}");
-    }
-    let measured = outcome.end >= plan.warmup;
-    let left: Vec<i128> = balances.iter().map(|states| states.iter().sum()).collect();
-    for (tally, call) in outcome.calls.iter().zip(&plan.calls) {
-        let expected = call.budget.filter(|_| measured).map(|budget| left[budget.pool as usize]);
-        prop_assert_eq!(tally.tokens_left.map(|left| left as i128), expected);
-    }
-    let expected = (measured && !left.is_empty()).then(|| left.iter().sum::<i128>());
-    prop_assert_eq!(outcome.all_calls.tokens_left.map(|left| left as i128), expected);
-    Ok(())
-}
-
 /// Each call that ended without another attempt for lack of time or tokens is counted once, when it did.
 fn stops_are_counted(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) -> Result<(), TestCaseError> {
     for (index, tally) in outcome.calls.iter().enumerate() {
@@ -321,7 +237,7 @@ proptest! {
         requests_are_conserved(&plan, &notes, &outcome)?;
         attempts_are_conserved(&plan, &notes, &outcome, &attempts)?;
         arrivals_are_conserved(&plan, &outcome, &attempts)?;
-        tokens_are_conserved(&plan, &notes, &attempts, &outcome, seed)?;
+        accounts::are_balanced(&plan, &notes, &outcome, seed)?;
         stops_are_counted(&plan, &notes, &outcome)?;
         limits::are_respected(&plan, &notes, &outcome)?;
         if outcome.ended == End::Drained {

@@ -117,41 +117,6 @@ impl Cases<'_> {
             ),
         ]
     }
-
-    pub(super) fn budgets(&self) -> Vec<(&'static str, bool)> {
-        let users = |pool: usize| {
-            self.plan.calls.iter().filter(move |it| it.budget.is_some_and(|budget| budget.pool as usize == pool))
-        };
-        let pools = || self.record.balances.iter().enumerate();
-        let moved =
-            |pool: usize, state: usize| self.record.balances[pool][state] != self.plan.budgets[pool].rule.initial;
-        vec![
-            ("a retry that the budget refuses", self.stopped(StopReason::Budget)),
-            (
-                "a budget of several calls",
-                pools()
-                    .any(|(pool, states)| users(pool).count() > 1 && (0..states.len()).any(|state| moved(pool, state))),
-            ),
-            (
-                "a budget of each client",
-                pools().any(|(pool, states)| states.len() > 1 && (1..states.len()).any(|state| moved(pool, state))),
-            ),
-            (
-                "a budget of each server",
-                self.attempt(|it| match self.record.calls[it.call].caller {
-                    Caller::Work(place) => {
-                        let by_instance = self.settings(it).budget.is_some_and(|budget| budget.by_instance);
-                        by_instance && it.is_retry && self.record.works[place.work].server > Some(0)
-                    }
-                    Caller::Request(_) => false,
-                }),
-            ),
-            (
-                "a budget that has grown",
-                pools().any(|(pool, states)| states.iter().any(|&it| it > self.plan.budgets[pool].rule.initial)),
-            ),
-        ]
-    }
 }
 
 fn answered_at(attempt: &Attempt, limit: Option<Instant>) -> bool {

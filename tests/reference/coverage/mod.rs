@@ -1,5 +1,6 @@
 //! What the random plans reach. A test that compares random plans is worth what happens in them.
 
+mod budgets;
 mod callers;
 mod cancelling;
 mod clients;
@@ -62,6 +63,8 @@ impl Cases<'_> {
             self.steps(),
             self.fallbacks(),
             self.budgets(),
+            self.rules_of_budgets(),
+            self.abandoned_retries(),
             self.windows_of_faults(),
             self.lost_on_the_way(),
             self.struck_at_the_door(),

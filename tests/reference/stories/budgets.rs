@@ -2,11 +2,18 @@
 
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::plan::{BudgetUse, Capacity};
-use stormsim::policy::MICRO;
+use stormsim::policy::{BudgetRule, MICRO, TokenBucket};
 use stormsim::time::Instant;
 
 use crate::hand_made::{HandMade, Link};
 use crate::{ALWAYS, at, failing, tell};
+
+/// So many tokens at first and at most, so much of one for a success.
+fn tokens(max: u64, initial: f64, per_success: f64) -> BudgetRule {
+    let [initial, per_success] = [initial, per_success].map(|tokens| (tokens * MICRO as f64) as u64);
+    let (max, cost) = (max * MICRO, MICRO);
+    BudgetRule::TokenBucket(TokenBucket { max, initial, per_success, cost, cost_timeout: cost, floor: cost })
+}
 
 /// One token and a database that is down: one retry, and after the second attempt the budget refuses although the
 /// policy has eight attempts left.
@@ -14,7 +21,7 @@ use crate::{ALWAYS, at, failing, tell};
 fn an_empty_budget_ends_a_call() {
     let mut plan = HandMade::new();
     let db = plan.service("db", 10, &[]);
-    let budget = plan.budget(1, 0.0);
+    let budget = plan.budget(tokens(1, 1.0, 0.0));
     plan.client("web", 0, Link::to(db).attempts(10, 5).budget(budget));
     plan.fault(db, 0, ALWAYS, failing(ErrorKind::Unavailable, 1));
     let (story, outcome) = tell(&plan.0);
@@ -41,8 +48,7 @@ fn an_empty_budget_ends_a_call() {
 fn a_success_in_time_puts_something_in() {
     let mut plan = HandMade::new();
     let (up, down) = (plan.service("up", 10, &[]), plan.service("down", 10, &[]));
-    let budget = plan.budget(1, 0.5);
-    plan.0.budgets[0].rule.initial = MICRO / 2;
+    let budget = plan.budget(tokens(1, 0.5, 0.5));
     plan.fault(down, 0, ALWAYS, failing(ErrorKind::Unavailable, 1));
     let failing_call = || Link::to(down).attempts(2, 1).budget(budget);
     plan.client("early", 0, failing_call());
@@ -66,7 +72,7 @@ fn a_success_in_time_puts_something_in() {
 fn a_late_success_puts_nothing_in() {
     let mut plan = HandMade::new();
     let db = plan.service("db", 10, &[]);
-    let budget = plan.budget(2, 1.0);
+    let budget = plan.budget(tokens(2, 2.0, 1.0));
     plan.client("web", 0, Link::to(db).timeout_ms(5).attempts(2, 0).budget(budget));
     let (_, outcome) = tell(&plan.0);
     assert_eq!((outcome.all_calls.late_responses, outcome.all_calls.tokens_left), (2, Some(u128::from(MICRO))));
@@ -78,7 +84,7 @@ fn a_budget_is_shared_or_each_clients_own() {
     for (by_instance, retries) in [(true, 3), (false, 1)] {
         let mut plan = HandMade::new();
         let db = plan.service("db", 10, &[]);
-        let BudgetUse { pool, .. } = plan.budget(1, 0.0);
+        let BudgetUse { pool, .. } = plan.budget(tokens(1, 1.0, 0.0));
         plan.0.budgets[pool as usize].states = if by_instance { 3 } else { 1 };
         let link = Link::to(db).attempts(10, 5).budget(BudgetUse { pool, by_instance });
         plan.clients("web", 3, Instant::ZERO, &[(u64::MAX, link)]);
@@ -96,7 +102,7 @@ fn a_budget_is_shared_or_each_servers_own() {
     for (by_instance, retries) in [(true, 2), (false, 1)] {
         let mut plan = HandMade::new();
         let db = plan.service("db", 10, &[]);
-        let BudgetUse { pool, .. } = plan.budget(1, 0.0);
+        let BudgetUse { pool, .. } = plan.budget(tokens(1, 1.0, 0.0));
         plan.0.budgets[pool as usize].states = if by_instance { 2 } else { 1 };
         let link = Link::to(db).attempts(10, 5).budget(BudgetUse { pool, by_instance });
         let front = plan.service("front", 0, &[&[link]]);

@@ -9,5 +9,6 @@ mod measured;
 mod outages;
 mod pools;
 mod queues;
+mod rules_of_budgets;
 mod servers;
 mod steps;

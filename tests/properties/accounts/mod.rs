@@ -1,0 +1,234 @@
+//! The accounts of retry budgets, kept from the notes of a run alone.
+
+mod account;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use stormsim::dist::{attempt_key, call_key, replica_key, request_key};
+use stormsim::failure::{ErrorKind, StopReason};
+use stormsim::metrics::{End, Outcome};
+use stormsim::plan::{CallId, Effect, Plan, Target};
+use stormsim::policy::BudgetRule;
+use stormsim::sim::Note;
+use stormsim::time::Instant;
+
+use account::Account;
+
+/// Each grant finds room for one retry more, and each refusal finds none; what is left at the end is what there was,
+/// and what was paid in, less what was spent; and where retries are limited at one instant, none is in progress after
+/// a run that is drained.
+pub fn are_balanced(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome, seed: u64) -> Result<(), TestCaseError> {
+    let mut accounts = Accounts::new(plan, seed);
+    for &(at, note) in notes {
+        accounts.enter(at, note)?;
+    }
+    accounts.close(outcome)
+}
+
+/// A state of a budget: its pool, and its number there.
+type State = (usize, usize);
+
+/// An attempt that may come to be, by the rules for keys.
+#[derive(Clone, Copy)]
+struct Possible {
+    /// Of this call.
+    id: CallId,
+    /// The key of that.
+    call: u64,
+    /// Which attempt; 0 stands for a call that has made none.
+    number: u32,
+    /// The client or server that makes it.
+    instance: usize,
+}
+
+/// All of them, as far as the notes have been read.
+struct Accounts<'a> {
+    plan: &'a Plan,
+    seed: u64,
+    /// By pool and state.
+    accounts: Vec<Vec<Account<'a>>>,
+    /// By their keys.
+    possible: BTreeMap<u64, Possible>,
+    /// By attempt, where it was sent to.
+    servers: BTreeMap<u64, u32>,
+    /// By attempt, what its service said.
+    answers: BTreeMap<u64, Result<(), ErrorKind>>,
+    /// The attempts that were sent and have not ended.
+    under_way: BTreeSet<u64>,
+    /// Those that have failed, or were turned away, and how: none if nothing tells.
+    failed: BTreeMap<u64, Option<ErrorKind>>,
+}
+
+impl<'a> Accounts<'a> {
+    fn new(plan: &'a Plan, seed: u64) -> Self {
+        let accounts = plan.budgets.iter().enumerate().map(|(pool, budget)| {
+            let mut users = plan.calls.iter().filter(|it| it.budget.is_some_and(|used| used.pool as usize == pool));
+            let account = Account::new(&budget.rule, users.all(|it| it.pool.is_none()));
+            vec![account; budget.states as usize]
+        });
+        Self {
+            plan,
+            seed,
+            accounts: accounts.collect(),
+            possible: BTreeMap::new(),
+            servers: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            under_way: BTreeSet::new(),
+            failed: BTreeMap::new(),
+        }
+    }
+
+    fn enter(&mut self, at: Instant, note: Note) -> Result<(), TestCaseError> {
+        match note {
+            Note::RequestBegan { group, client, ordinal } => {
+                let group = &self.plan.groups[group.index()];
+                let request = request_key(replica_key(self.seed, 0), group.key, client, ordinal);
+                group.choices.iter().for_each(|&(_, call)| self.may_call(call, request, client));
+            }
+            Note::Placed { key, server } => _ = self.servers.insert(key, server),
+            Note::Arrived { service, key } => {
+                let server = self.servers.get(&key).copied().unwrap_or(0);
+                self.plan.steps_of(service).flatten().for_each(|&call| self.may_call(call, key, server));
+            }
+            Note::Answered { key, result } => _ = self.answers.insert(key, result),
+            Note::Sent { key, .. } => {
+                self.under_way.insert(key);
+                self.account(key, |account, it| account.sends(at, it.number));
+            }
+            Note::TurnedAway { key, error, .. } => {
+                self.account(key, |account, it| account.turns_away(at, it.number));
+                self.fail(key, Some(error));
+            }
+            Note::TimedOut { key, error } => {
+                self.ends(key);
+                self.fail(key, Some(error));
+            }
+            Note::Answer { key, late: false } => {
+                self.ends(key);
+                match self.answers.get(&key) {
+                    Some(Ok(())) => self.account(key, |account, it| account.succeed(at, it.call)),
+                    Some(&Err(error)) => self.fail(key, Some(error)),
+                    None => self.fail(key, self.error_of_faults(key)),
+                }
+            }
+            Note::Waiting { key, .. } => self.check_and_grant(at, key)?,
+            Note::CallEnded { key, result, .. } => {
+                if let Err((_, StopReason::Budget)) = result {
+                    let (error, state) = (self.failed[&key], self.state(key).expect("it has a budget"));
+                    let account = &self.accounts[state.0][state.1];
+                    let is_right = account.room(at, error).is_none_or(|room| !room);
+                    prop_assert!(is_right, "{note:?} although there is room: {account:?}");
+                }
+                self.account(key, |account, it| account.begins_at_once(at, it.number));
+            }
+            Note::Abandoned { key, .. } => self.abandon(at, key),
+            Note::Began { .. } | Note::Dropped { .. } | Note::Cancelled { .. } | Note::Answer { late: true, .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Every attempt of a call, in all of its copies and with its fallbacks, made by what has this key.
+    fn may_call(&mut self, id: CallId, caller: u64, instance: u32) {
+        let plan = self.plan;
+        for copy in 0..plan.calls[id.index()].copies {
+            let mut next = Some((id, call_key(caller, plan.calls[id.index()].key, copy)));
+            while let Some((id, call)) = next {
+                for number in 0..=plan.policy_of(id).max_attempts {
+                    let possible = Possible { id, call, number, instance: instance as usize };
+                    self.possible.insert(attempt_key(call, number, 0), possible);
+                }
+                let fallback = plan.calls[id.index()].fallback;
+                next = fallback.map(|id| (id, call_key(call, plan.calls[id.index()].key, 0)));
+            }
+        }
+    }
+
+    /// The state on which the call of an attempt draws.
+    fn state(&self, key: u64) -> Option<State> {
+        let Possible { id, instance, .. } = self.possible[&key];
+        let used = self.plan.calls[id.index()].budget?;
+        Some((used.pool as usize, if used.by_instance { instance } else { 0 }))
+    }
+
+    fn account(&mut self, key: u64, enters: impl FnOnce(&mut Account, Possible)) {
+        if let Some((pool, state)) = self.state(key) {
+            enters(&mut self.accounts[pool][state], self.possible[&key]);
+        }
+    }
+
+    fn ends(&mut self, key: u64) {
+        self.under_way.remove(&key);
+        self.account(key, |account, it| account.ends(it.number));
+    }
+
+    fn fail(&mut self, key: u64, error: Option<ErrorKind>) {
+        self.failed.insert(key, error);
+        let retry_on = self.plan.policy_of(self.possible[&key].id).retry_on;
+        self.account(key, |account, _| account.fail(error.map(|error| retry_on.contains(error))));
+    }
+
+    /// What has failed without its service having answered: a fault of the call did it. No note tells which.
+    fn error_of_faults(&self, key: u64) -> Option<ErrorKind> {
+        let call = Target::Call(self.possible[&key].id);
+        let faults = self.plan.faults.iter().filter(|fault| fault.targets.contains(&call));
+        let errors: BTreeSet<ErrorKind> = faults
+            .filter_map(|fault| match &fault.effect {
+                Effect::Fail(failure) => Some(failure.error),
+                _ => None,
+            })
+            .collect();
+        errors.first().copied().filter(|_| errors.len() == 1)
+    }
+
+    fn check_and_grant(&mut self, at: Instant, key: u64) -> Result<(), TestCaseError> {
+        let Some((pool, state)) = self.state(key) else { return Ok(()) };
+        let (error, call) = (self.failed[&key], self.possible[&key].call);
+        let account = &mut self.accounts[pool][state];
+        prop_assert!(account.room(at, error).is_none_or(|room| room), "a retry although there is no room: {account:?}");
+        account.grant(at, call, error);
+        if let BudgetRule::WindowedRatio(window) = account.rule {
+            prop_assert!(account.keeps_its_bound(window, at), "too many retries within a stretch: {account:?}");
+        }
+        Ok(())
+    }
+
+    fn abandon(&mut self, at: Instant, key: u64) {
+        if self.under_way.contains(&key) {
+            self.ends(key);
+        } else if self.failed.contains_key(&key) {
+            self.account(key, |account, _| account.waits_no_more());
+        } else {
+            self.account(key, |account, it| account.turns_away(at, it.number));
+        }
+    }
+
+    /// Holds what is left against what the outcome says.
+    fn close(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
+        let is_drained = outcome.ended == End::Drained;
+        for account in self.accounts.iter().flatten().filter(|_| is_drained) {
+            prop_assert_eq!((account.active, account.retries), (0, 0), "after the end: {:?}", account);
+        }
+        if outcome.end < outcome.warmup {
+            prop_assert!(outcome.calls.iter().chain([&outcome.all_calls]).all(|tally| tally.tokens_left.is_none()));
+            return Ok(());
+        }
+        let left_in = |states: &Vec<Account>| states.iter().map(|it| it.left(outcome.end, is_drained)).sum();
+        let left: Vec<Option<u128>> = self.accounts.iter().map(left_in).collect();
+        let counts = |pool: usize| !matches!(self.plan.budgets[pool].rule, BudgetRule::Concurrency(_));
+        for (call, tally) in self.plan.calls.iter().zip(&outcome.calls) {
+            let pool = call.budget.map(|used| used.pool as usize).filter(|&pool| counts(pool));
+            prop_assert_eq!(tally.tokens_left.is_some(), pool.is_some());
+            if let Some(expected) = pool.and_then(|pool| left[pool]) {
+                prop_assert_eq!(tally.tokens_left, Some(expected));
+            }
+        }
+        let counting: Vec<Option<u128>> = (0..left.len()).filter(|&pool| counts(pool)).map(|pool| left[pool]).collect();
+        prop_assert_eq!(outcome.all_calls.tokens_left.is_some(), !counting.is_empty());
+        if let (Some(all), Some(expected)) = (outcome.all_calls.tokens_left, counting.into_iter().sum::<Option<u128>>())
+        {
+            prop_assert_eq!(all, expected);
+        }
+        Ok(())
+    }
+}
