@@ -117,7 +117,8 @@ impl RequestFlow {
 
     /// As a tally without times.
     pub fn tally(self) -> RequestTally {
-        let Self { requests, succeeded, succeeded_first_try, degraded, unknown, dead_letters, failed_by, stopped_by } = self;
+        let Self { requests, succeeded, succeeded_first_try, degraded, unknown, dead_letters, failed_by, stopped_by } =
+            self;
         RequestTally {
             requests,
             succeeded,

@@ -3,7 +3,10 @@
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::plan::{Arrivals, Capacity, DeadlineRule, Effect, Effects, GroupId, Operations, Origin, PolicyId, Recovery, ServiceId, Windows};
+use crate::plan::{
+    Arrivals, Capacity, DeadlineRule, Effect, Effects, GroupId, Operations, Origin, PolicyId, Recovery, ServiceId,
+    Windows,
+};
 use crate::policy::{BudgetRule, RetryPolicy};
 use crate::time::{Instant, Span};
 

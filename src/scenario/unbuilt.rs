@@ -17,14 +17,8 @@ pub const SERVICE: &[&str] = &["ejection"];
 pub const RETRY: &[&str] = &["preset"];
 
 /// Metrics, in any scope.
-pub const METRICS: &[&str] = &[
-    "breaker_rejected",
-    "breaker_rejected_retries",
-    "breaker_opened",
-    "throttled",
-    "hedges",
-    "hedge_wins",
-];
+pub const METRICS: &[&str] =
+    &["breaker_rejected", "breaker_rejected_retries", "breaker_opened", "throttled", "hedges", "hedge_wins"];
 
 /// The version that does not have it.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));

@@ -43,7 +43,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 self.release_work(work);
             }
             Phase::Queued if cancel >= Cancel::Queued => self.cancel_work(work),
-            Phase::Failing | Phase::Awaiting | Phase::Serving | Phase::Calling if cancel == Cancel::Running => self.cancel_work(work),
+            Phase::Failing | Phase::Awaiting | Phase::Serving | Phase::Calling if cancel == Cancel::Running => {
+                self.cancel_work(work)
+            }
             _ => {}
         }
     }

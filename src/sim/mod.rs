@@ -110,6 +110,31 @@
 //! - *A call succeeds*: `token_bucket`, `grpc_throttle` and `windowed_ratio` that deposits on success pay in;
 //!   `aws_quota` pays `per_success` in if the call needed one attempt, and else what its last retry was charged.
 //!
+//! ## Operations
+//!
+//! What a client's request wants done at one place of the call graph is an *operation*, whatever number of attempts that
+//! takes, there and above. The operation of a client's call is known by the key of that call; that of a call that work
+//! makes by `call_key(of the operation of the work, call.key, copy)`. An attempt belongs to the operation of its call.
+//!
+//! - *The key sent along* with an attempt of a client: none; that of its operation; that of the attempt (`PerAttempt`);
+//!   or `call_key(client_key, call.key, 0)` (`Reused`). Work that came with a key `k` sends along `call_key(k, call.key,
+//!   copy)`, the same with all attempts of a call; work that came without one sends none.
+//! - *A turn comes* at a service with a store, and the worker is taken: if the attempt brings a key, the store looks it
+//!   up. If it does not know it, or its result has been there for `ttl`, it notes that the operation is *being done*,
+//!   and the service works on it. If what it knows is of another operation, the attempt is *answered* with `invalid`. If
+//!   the operation has ended, it is *answered* with the same result, degraded if that was. If it is being done, it is
+//!   *answered* with `refused`, or keeps its worker and *waits for it*, as the store's rule says. All this takes no time.
+//! - When work that does an operation is *answered*, the store has the result from then on: successes, and errors of
+//!   faults and of the calls that it made. Then those that wait for it are *answered* with it, in the order in which
+//!   they began to wait.
+//! - When it is *cancelled*, or reset by a crash, the first of those that wait does it instead: its service begins, for
+//!   the time that was drawn when its turn came. If none waits, the store forgets the operation. An attempt that waits
+//!   and is itself cancelled or reset waits no more.
+//! - *Side effects*: those of a service that `writes` take place when its service is over, before its calls, also if a
+//!   `fail` with `work` answers it then. Another one of the same operation is a duplicate.
+//! - *A client's request ends* badly: it is `unknown` if, of the attempts beneath it that were sent to a service that
+//!   writes, one has not been answered in time so far, given up or not. A dead letter is one whose reason is `exhausted`.
+//!
 //! ## Faults
 //!
 //! - **A window begins**: the fault is active at its targets (of services only at the first servers, if it says so),

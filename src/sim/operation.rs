@@ -195,12 +195,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         };
         let above = self.operations.works[work as usize];
         let below = |key| call_key(key, call.key, copy);
-        Operation {
-            identity: below(above.identity),
-            key: above.key.map(below),
-            standing: Standing::Stranger,
-            ..above
-        }
+        Operation { identity: below(above.identity), key: above.key.map(below), standing: Standing::Stranger, ..above }
     }
 
     /// An attempt of a call is sent: what it is about.

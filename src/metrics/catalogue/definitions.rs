@@ -63,7 +63,16 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
          `stopped_<reason>`"
         = |t, _| Some(t.failed() as f64);
     "degraded" Count "succeeded requests beneath which an optional call had failed" = |t, _| Some(t.degraded as f64);
-    "open" Count whole_run "requests that had not ended when the run did: `requests - succeeded - failed`"
+    "unknown" Count
+        "requests that ended badly while an attempt beneath them at a service that `writes` had no answer: whether it \
+         was done nobody knows; they are not among the `failed`"
+        = |t, _| Some(t.unknown as f64);
+    "dead_letters" Count
+        "requests put aside when their attempts were exhausted, of groups with `on_exhausted = \"dead_letter\"`; \
+         among the `failed` or `unknown`"
+        = |t, _| Some(t.dead_letters as f64);
+    "open" Count whole_run
+        "requests that had not ended when the run did: `requests - succeeded - failed - unknown`"
         = |t, _| Some(t.open() as f64);
     "success_ratio" Ratio
         "share of the ended requests that succeeded: `succeeded / (succeeded + failed)`; none if none ended"
@@ -188,6 +197,15 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         "those of `completed` that were answered with the error of a fault: a `fail` struck them, or a crash ended \
          them"
         = |t, _| Some(t.faulted as f64);
+    "executions" Count "arrivals whose side effect took place, of a service that `writes`"
+        = |t, _| Some(t.executions as f64);
+    "duplicate_effects" Count "those of `executions` whose operation had had its side effect before"
+        = |t, _| Some(t.duplicate_effects as f64);
+    "executions_per_request" Ratio
+        "side effects for each operation that had any: 1 if nothing was done twice; none if nothing was done"
+        = |t, _| ratio(t.executions, t.executions - t.duplicate_effects);
+    "recognised" Count "arrivals whose operation the `idempotency_store` knew, so that it was not done again"
+        = |t, _| Some(t.recognised as f64);
     "refused" Count "arrivals that were turned away at the door: the sum of the four `refused_` metrics"
         = |t, _| Some(t.refused() as f64);
     "refused_fault" Count "arrivals that a fault turned away: `refuse`, or a crash that was not over"
