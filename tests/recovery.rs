@@ -11,6 +11,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner, contextualize_config};
+use stormsim::experiment::{Experiment, Strain};
 use stormsim::metrics::Aftermath::{Recovered, Unrecovered, Untold};
 use stormsim::metrics::{Aftermath, End, Outcome};
 use stormsim::plan::{Plan, Recovery};
@@ -371,4 +372,32 @@ proptest! {
         };
         prop_assert_eq!(last(&outcome), last(&expected));
     }
+}
+
+/// A cut of `front` ends at 2 s. Its clients ask five times as much then as `db`, behind it, can do, of which a half
+/// is gone for good. What `db` has to do is the reason, and the half that is gone stands beside it.
+#[test]
+fn the_reason_may_lie_behind_what_was_struck() {
+    let text = r#"
+        version = 1
+        name = "behind"
+        replicas = 2
+        horizon = "20s"
+        recovery = { hold = "2s", share = 0.9 }
+        clients.web = { arrivals = { constant = { rate = 100 } }, calls.front = { timeout = "1s" } }
+        services.front.calls = { db = {} }
+        services.db = { workers = 2, service_time = "100ms" }
+        faults.cut = { on = ["front"], from = "1s", until = "2s", effect = "refuse" }
+        faults.half = { on = ["db"], effect = { capacity = { factor = 0.5 } } }
+        faults.gone = { on = ["db"], from = "1s", until = "2s", effect = { slow = { factor = 2 } } }
+        "#;
+    let summary = Experiment::new(&scenario(text)).run(|| ());
+    let strains = &summary.variants[0].strains["cut"];
+    let db = Strain {
+        service: "db".to_owned(),
+        arrivals_rps: 100.0,
+        capacity_rps: 20.0,
+        other_faults: vec!["half".to_owned()],
+    };
+    assert_eq!(strains.as_slice(), [db], "`front` has no capacity of its own");
 }

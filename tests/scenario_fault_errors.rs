@@ -291,8 +291,10 @@ fn faults_that_come_too_often() {
     let random = "random = { up = { exponential = { mean = \"2ns\" } }, down = \"1ns\" }";
     assert!(parse("horizon = \"20001s\"", repeated).is_ok());
     assert!(parse("", repeated).is_ok(), "nobody knows how long the run is");
+    assert!(parse("", "lasts = \"1us\"\nevery = \"1ms\"").is_ok());
+    let often = "lasts = \"1us\"\nevery = \"999us\"";
     assert!(parse("horizon = \"1m\"", &format!("until = \"30ms\"\n{random}")).is_ok());
     let until = "[clients.other]\ncalls.db = {}\nuntil = \"20002s\"\narrivals = { constant = { rate = 1 } }";
-    let errors = [("horizon = \"20002s\"", repeated), (until, repeated), ("horizon = \"1m\"", random)];
+    let errors = [("horizon = \"20002s\"", repeated), (until, repeated), ("horizon = \"1m\"", random), ("", often)];
     assert_snapshot!(errors.map(|(length, times)| parse(length, times).unwrap_err().to_string()).join("\n---\n"));
 }
