@@ -381,8 +381,13 @@ mod tests {
 
     /// The capacity of a service of 12 ms, with so many steps of calls.
     fn capacity_rps(steps: u32, capacity: Capacity) -> Option<f64> {
-        let capacity_rps =
-            Service { service_time: Dist::Constant(Span::from_ms(12)), steps: 0..steps, capacity }.capacity_rps();
+        let capacity_rps = Service {
+            service_time: Dist::Constant(Span::from_ms(12)),
+            steps: 0..steps,
+            capacity,
+            effects: Effects::NONE,
+        }
+        .capacity_rps();
         // To a tenth per second.
         capacity_rps.map(|rate| (rate * 10.0).round() / 10.0)
     }

@@ -89,7 +89,7 @@ impl<'p> Surge<'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Arrivals, Capacity, Labels, Recovery, Windows};
+    use crate::plan::{Arrivals, Capacity, Labels, Operations, Recovery, Windows};
     use crate::time::Span;
 
     fn at(s: u64) -> Instant {
@@ -118,6 +118,7 @@ mod tests {
                 from: at(5),
                 until: Instant::LIMIT,
                 choices: Vec::new(),
+                operations: Operations::PLAIN,
             }],
             services: Vec::new(),
             calls: Vec::new(),

@@ -1,7 +1,6 @@
 //! Operations: which attempts are about the same, whether it was done before, and whether anybody knows.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::dist::{call_key, client_key};
 use crate::failure::ErrorKind;
@@ -70,9 +69,9 @@ pub(super) struct Operations {
 #[derive(Debug, Default)]
 struct Ledger {
     /// The results in its store, by key.
-    results: HashMap<u64, Entry, BuildHasherDefault<KeyHasher>>,
+    results: BTreeMap<u64, Entry>,
     /// The identities of the operations whose side effects there have been.
-    done: HashSet<u64, BuildHasherDefault<KeyHasher>>,
+    done: BTreeSet<u64>,
 }
 
 /// What a store has under a key.
@@ -104,26 +103,6 @@ enum Lookup {
     Known(Outcome),
     /// It is being done.
     Running,
-}
-
-/// Keys are well mixed already.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
 }
 
 impl Operations {

@@ -6,8 +6,8 @@ use std::ops::Range;
 use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
-    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Fault, Group, GroupId, Labels,
-    Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout, Windows,
+    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Effects, Fault, Group, GroupId,
+    Labels, Operations, Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout, Windows,
 };
 use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay};
 use stormsim::sim::Note;
@@ -182,6 +182,7 @@ impl HandMade {
             service_time: Dist::Constant(Span::from_ms(service_time_ms)),
             steps: first_step..self.0.steps.len() as u32,
             capacity: Capacity::UNLIMITED,
+            effects: Effects::NONE,
         });
         self.0.labels.services.push(name.to_owned());
         id
@@ -204,7 +205,15 @@ impl HandMade {
         let id = GroupId(self.0.groups.len() as u32);
         let choices = links.iter().map(|(bound, link)| (*bound, self.call(Origin::Group(id), 0, name, link))).collect();
         let Range { start: from, end: until } = window;
-        self.0.groups.push(Group { key: name_key(name), clients, arrivals, from, until, choices });
+        self.0.groups.push(Group {
+            key: name_key(name),
+            clients,
+            arrivals,
+            from,
+            until,
+            choices,
+            operations: Operations::PLAIN,
+        });
         self.0.labels.groups.push(name.to_owned());
         id
     }

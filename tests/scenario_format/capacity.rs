@@ -3,8 +3,8 @@
 use stormsim::dist::{Dist, name_key};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
-    Arrivals, Balance, Call, CallId, Cancel, Capacity, Contention, DeadlineRule, DropRule, Group, GroupId, Labels,
-    Order, Origin, Plan, PolicyId, Pool, Queue, Recovery, Service, ServiceId, Timeout, TimeoutId,
+    Arrivals, Balance, Call, CallId, Cancel, Capacity, Contention, DeadlineRule, DropRule, Effects, Group, GroupId,
+    Labels, Operations, Order, Origin, Plan, PolicyId, Pool, Queue, Recovery, Service, ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{Backoff, CapOrder, Codel, Jitter, Limiter, RetryPolicy, Schedule, ServerDelay};
 use stormsim::scenario::Overrides;
@@ -106,9 +106,10 @@ fn finite_servers_become_exactly_this_plan() {
             from: Instant::ZERO,
             until: Instant::LIMIT,
             choices: vec![(u64::MAX, CallId(0))],
+            operations: Operations::PLAIN,
         }],
         services: vec![
-            Service { service_time: Dist::ZERO, steps: 0..2, capacity: capacity_of_front() },
+            Service { service_time: Dist::ZERO, steps: 0..2, capacity: capacity_of_front(), effects: Effects::NONE },
             Service {
                 service_time: Dist::ZERO,
                 steps: 2..2,
@@ -118,6 +119,7 @@ fn finite_servers_become_exactly_this_plan() {
                     limiter: Limiter::TokenBucket { rate: 0.5, burst: 10 },
                     ..Capacity::UNLIMITED
                 },
+                effects: Effects::NONE,
             },
         ],
         calls: vec![

@@ -3,8 +3,9 @@
 use stormsim::dist::{Dist, name_key};
 use stormsim::failure::{ErrorKind, ErrorSet};
 use stormsim::plan::{
-    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Failure, Fault, Group, GroupId,
-    Labels, Origin, Plan, PolicyId, Recovery, Service, ServiceId, Target, Timeout, TimeoutId, Windows,
+    Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Effects, Failure, Fault, Group,
+    GroupId, Labels, Operations, Origin, Plan, PolicyId, Recovery, Service, ServiceId, Target, Timeout, TimeoutId,
+    Windows,
 };
 use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay, TokenBucket};
 use stormsim::scenario::Overrides;
@@ -102,7 +103,8 @@ fn three_tier_policies() -> Vec<RetryPolicy> {
 #[test]
 fn three_tiers_become_exactly_this_plan() {
     let scenario = parse(THREE_TIER, &Overrides::default());
-    let service = |service_time, steps| Service { service_time, steps, capacity: Capacity::UNLIMITED };
+    let service =
+        |service_time, steps| Service { service_time, steps, capacity: Capacity::UNLIMITED, effects: Effects::NONE };
     let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let rule = BudgetRule::TokenBucket(TokenBucket {
         max: 10_000_000,
@@ -126,6 +128,7 @@ fn three_tiers_become_exactly_this_plan() {
             until: s(50),
             // Weights 3 and 1: three quarters of the 2^64 draws, then the rest.
             choices: vec![(3 * (1 << 62) - 1, CallId(0)), (u64::MAX, CallId(1))],
+            operations: Operations::PLAIN,
         }],
         services: vec![
             service(Dist::Constant(Span::from_ms(5)), 0..1),
