@@ -114,6 +114,8 @@ impl ErrorSet {
         .with(ErrorKind::Reset)
         .with(ErrorKind::Overloaded)
         .with(ErrorKind::RateLimited);
+    /// What counts against a callee: every error of an attempt that was sent, but that the request itself is wrong.
+    pub const FAILURES: Self = Self::RETRYABLE.with(ErrorKind::Deadline).with(ErrorKind::Internal);
     /// No kind.
     pub const EMPTY: Self = Self(0);
 

@@ -15,7 +15,7 @@ pub use concurrency::{Concurrency, InProgress};
 pub use grpc_throttle::GrpcThrottle;
 pub use ratio_of_requests::RatioOfRequests;
 pub use token_bucket::TokenBucket;
-pub use windowed_ratio::{Deposit, SLOTS, WindowBalance, WindowedRatio};
+pub use windowed_ratio::{Deposit, WindowBalance, WindowedRatio};
 
 /// Tokens are counted in millionths, so that deposits such as 0.1 add up exactly.
 pub const MICRO: u64 = 1_000_000;

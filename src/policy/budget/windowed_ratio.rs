@@ -1,5 +1,6 @@
 //! The retry budgets of Finagle, Linkerd and tower.
 
+use crate::policy::slots::{Slots, TEN};
 use crate::time::{Instant, Span};
 
 /// Retries as a share of what was sent in the last seconds, and a few more: each request, or each success, deposits,
@@ -36,9 +37,6 @@ pub enum Deposit {
     OnSuccess,
 }
 
-/// The most slots.
-pub const SLOTS: usize = 11;
-
 /// Finagle counts in thousandths.
 const SCALE: i64 = 1_000;
 
@@ -48,7 +46,7 @@ impl WindowedRatio {
     /// a minute can then be counted in 64 bits.
     pub fn finagle(ttl: Span, min_per_second: f64, ratio: f64, deposits: Deposit) -> Self {
         let (deposit, withdrawal) = if ratio > 0.0 { (SCALE, (SCALE as f64 / ratio) as i64) } else { (0, 1) };
-        Self::new(10, ttl, min_per_second, (deposit, withdrawal), deposits)
+        Self::new(TEN, ttl, min_per_second, (deposit, withdrawal), deposits)
     }
 
     /// tower's: up to a ratio of 1 a retry takes the whole number of deposits that is next below `1 / ratio`, so that
@@ -78,8 +76,7 @@ impl WindowedRatio {
     /// Whether a retry is granted at `now`, which never goes back.
     #[inline]
     pub fn grants(&self, balance: &mut WindowBalance, now: Instant) -> bool {
-        self.advance(balance, now);
-        balance.sum + self.reserve >= self.withdrawal
+        self.sum(balance, now) + self.reserve >= self.withdrawal
     }
 
     /// A retry was granted.
@@ -90,40 +87,22 @@ impl WindowedRatio {
 
     /// How many retries it would grant in a row at `now`.
     pub fn retries_left(&self, balance: &mut WindowBalance, now: Instant) -> i64 {
-        self.advance(balance, now);
-        ((balance.sum + self.reserve) / self.withdrawal).max(0)
+        ((self.sum(balance, now) + self.reserve) / self.withdrawal).max(0)
     }
 
-    fn add(&self, balance: &mut WindowBalance, now: Instant, amount: i64) {
-        self.advance(balance, now);
-        balance.sum += amount;
-        balance.by_slot[balance.current as usize] += amount;
+    fn sum(&self, WindowBalance(slots): &mut WindowBalance, now: Instant) -> i64 {
+        let [sum] = slots.sums(now, self.slot, self.slots);
+        sum
     }
 
-    /// Forgets the slots that are over.
-    fn advance(&self, balance: &mut WindowBalance, now: Instant) {
-        let number = now.as_ns() / self.slot.as_ns();
-        let passed = number - balance.number;
-        balance.number = number;
-        for _ in 0..passed.min(u64::from(self.slots)) {
-            balance.current = (balance.current + 1) % self.slots;
-            let forgotten = std::mem::take(&mut balance.by_slot[balance.current as usize]);
-            balance.sum -= forgotten;
-        }
+    fn add(&self, WindowBalance(slots): &mut WindowBalance, now: Instant, amount: i64) {
+        slots.add([amount], now, self.slot, self.slots);
     }
 }
 
 /// What was paid in and withdrawn in the last slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WindowBalance {
-    /// The number of the current slot, from the beginning of the run.
-    number: u64,
-    /// The sum of all slots.
-    sum: i64,
-    by_slot: [i64; SLOTS],
-    /// Which of them is the current one.
-    current: u8,
-}
+pub struct WindowBalance(Slots<1>);
 
 #[cfg(test)]
 mod tests {
@@ -199,10 +178,7 @@ mod tests {
             (0..100).for_each(|_| rule.pay_in(&mut balance, at_ms(999)));
             assert_eq!(rule.retries_left(&mut balance, at_ms(9_999)), 50);
             assert_eq!(rule.retries_left(&mut balance, at_ms(later_ms)), 0);
-            assert_eq!(
-                balance,
-                WindowBalance { number: balance.number, current: balance.current, ..WindowBalance::default() }
-            );
+            assert_eq!(rule.sum(&mut balance, at_ms(later_ms)), 0);
         }
     }
 
