@@ -114,8 +114,14 @@ impl ErrorSet {
         .with(ErrorKind::Reset)
         .with(ErrorKind::Overloaded)
         .with(ErrorKind::RateLimited);
-    /// What counts against a callee: every error of an attempt that was sent, but that the request itself is wrong.
-    pub const FAILURES: Self = Self::RETRYABLE.with(ErrorKind::Deadline).with(ErrorKind::Internal);
+    /// What counts against a callee: every error but that the request itself is wrong. An answer may tell of a breaker,
+    /// throttle or pool, too: of the callee's own.
+    pub const FAILURES: Self = Self::RETRYABLE
+        .with(ErrorKind::Deadline)
+        .with(ErrorKind::Internal)
+        .with(ErrorKind::BreakerOpen)
+        .with(ErrorKind::Throttled)
+        .with(ErrorKind::PoolTimeout);
     /// No kind.
     pub const EMPTY: Self = Self(0);
 

@@ -50,6 +50,10 @@ pub enum Purpose {
     ServerDelay = 18,
     /// Whether a message is lost; mixed with the fault's key as well.
     Loss = 19,
+    /// Whether a throttle holds an attempt back.
+    Throttle = 20,
+    /// How long a breaker is open.
+    Open = 21,
 }
 
 /// Stafford's variant 13 of the 64-bit finaliser of MurmurHash3 ("Better Bit Mixing", 2011): a bijection in

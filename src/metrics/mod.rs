@@ -7,11 +7,13 @@ mod latency;
 mod level;
 mod meter;
 mod outcome;
+mod protection;
 mod recorder;
 mod recovery;
 mod timeline;
 
 pub use latency::Latency;
 pub use outcome::{Aftermath, CallTally, End, FaultTally, Limit, Outcome, RequestTally, ServiceTally, WindowOutcome};
+pub use protection::ProtectionTally;
 pub use recorder::{PEAK_WINDOW, Recorder, RequestEnd, RunEnd};
 pub use timeline::{Bucket, Timeline};

@@ -3,7 +3,7 @@
 use std::{array, fmt};
 
 use crate::failure::{ERROR_KINDS, REFUSALS, STOP_REASONS};
-use crate::metrics::{Latency, Timeline};
+use crate::metrics::{Latency, ProtectionTally, Timeline};
 use crate::plan::Service;
 use crate::time::{Instant, Span};
 
@@ -216,7 +216,8 @@ pub struct CallTally {
     pub errors: u64,
     /// Attempts that the caller stopped waiting for, at the timeout or at a deadline.
     pub timeouts: u64,
-    /// Attempts that the caller itself ended, because nobody waited for their call any more.
+    /// Attempts that the caller itself ended, because nobody waited for their call any more, or another copy of them had
+    /// been answered.
     pub abandoned: u64,
     /// Answers that came after their attempt had timed out or been abandoned.
     pub late_responses: u64,
@@ -224,6 +225,8 @@ pub struct CallTally {
     pub pool_rejected: u64,
     /// How long the attempts that were sent had waited for a slot; empty without a pool, and of a window.
     pub pool_waits: Latency,
+    /// What breakers, throttles and hedges did.
+    pub protection: ProtectionTally,
     /// Calls that were not tried again for lack of time.
     pub deadline_stopped: u64,
     /// Calls that were not tried again because the retry budget refused.
@@ -252,6 +255,7 @@ impl CallTally {
         self.abandoned += other.abandoned;
         self.late_responses += other.late_responses;
         self.pool_rejected += other.pool_rejected;
+        self.protection.add(&other.protection);
         self.deadline_stopped += other.deadline_stopped;
         self.last_retry = self.last_retry.max(other.last_retry);
         self.lost += other.lost;
@@ -272,6 +276,7 @@ impl CallTally {
             abandoned: self.abandoned - start.abandoned,
             late_responses: self.late_responses - start.late_responses,
             pool_rejected: self.pool_rejected - start.pool_rejected,
+            protection: self.protection.since(&start.protection),
             deadline_stopped: self.deadline_stopped - start.deadline_stopped,
             budget_refused: self.budget_refused - start.budget_refused,
             ..self.clone()
@@ -300,6 +305,8 @@ pub struct ServiceTally {
     pub duplicate_effects: u64,
     /// Those about which the store of the service knew, and which were not done for that reason.
     pub recognised: u64,
+    /// How often the balancer stopped sending anything to one of its servers.
+    pub ejections: u64,
     /// Turned away at the door, by what did so; the position is that in
     /// [`Refusal::ALL`](crate::failure::Refusal::ALL).
     pub refused_by: [u64; REFUSALS],
@@ -366,6 +373,7 @@ impl ServiceTally {
             executions: self.executions - start.executions,
             duplicate_effects: self.duplicate_effects - start.duplicate_effects,
             recognised: self.recognised - start.recognised,
+            ejections: self.ejections - start.ejections,
             succeeded: self.succeeded - start.succeeded,
             faulted: self.faulted - start.faulted,
             refused_by: array::from_fn(|by| self.refused_by[by] - start.refused_by[by]),

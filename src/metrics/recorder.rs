@@ -14,7 +14,7 @@ use crate::metrics::level::Level;
 use crate::metrics::meter::Meter;
 use crate::metrics::outcome::RequestFlow;
 use crate::metrics::recovery::Recoveries;
-use crate::metrics::{CallTally, End, Latency, ServiceTally, WindowOutcome};
+use crate::metrics::{CallTally, End, Latency, ProtectionTally, ServiceTally, WindowOutcome};
 use crate::plan::{CallId, FaultId, GroupId, Plan, Service, ServiceId};
 use crate::time::{Instant, Span};
 
@@ -262,9 +262,46 @@ impl<'p> Recorder<'p> {
         }
     }
 
-    /// An attempt got no slot and was turned away.
-    pub fn turned_away(&mut self, call: CallId) {
-        self.calls[call.index()].tally.pool_rejected += 1;
+    /// An attempt was turned away by its caller's own breaker (which counts that itself), throttle or pool.
+    pub fn turned_away(&mut self, call: CallId, error: ErrorKind) {
+        let tally = &mut self.calls[call.index()].tally;
+        match error {
+            ErrorKind::BreakerOpen => {}
+            ErrorKind::Throttled => tally.protection.throttled += 1,
+            // Whatever ended the wait for a slot.
+            _ => tally.pool_rejected += 1,
+        }
+    }
+
+    /// The breaker of a call did not let an attempt through, or the call itself.
+    pub fn breaker_rejected(&mut self, call: CallId, is_retry: bool) {
+        let ProtectionTally { breaker_rejected, breaker_rejected_retries, .. } = self.protection(call);
+        *breaker_rejected += 1;
+        *breaker_rejected_retries += u64::from(is_retry);
+    }
+
+    /// A breaker of a call opened.
+    pub fn breaker_opened(&mut self, call: CallId) {
+        self.protection(call).breaker_opened += 1;
+    }
+
+    /// The attempt just sent is a copy of one that is under way.
+    pub fn hedged(&mut self, call: CallId) {
+        self.protection(call).hedges += 1;
+    }
+
+    /// Such a copy was the first to be answered with success.
+    pub fn hedge_won(&mut self, call: CallId) {
+        self.protection(call).hedge_wins += 1;
+    }
+
+    /// Such a copy was due and was not sent.
+    pub fn hedge_left_out(&mut self, call: CallId) {
+        self.protection(call).hedges_left_out += 1;
+    }
+
+    fn protection(&mut self, call: CallId) -> &mut ProtectionTally {
+        &mut self.calls[call.index()].tally.protection
     }
 
     /// A call was not tried again for lack of time.
@@ -391,6 +428,11 @@ impl<'p> Recorder<'p> {
     /// The store of a service knows what an attempt is about.
     pub fn recognised(&mut self, service: ServiceId) {
         self.services[service.index()].tally.recognised += 1;
+    }
+
+    /// The balancer of a service stopped sending anything to one of its servers.
+    pub fn ejected(&mut self, service: ServiceId) {
+        self.services[service.index()].tally.ejections += 1;
     }
 
     /// The attempt that a service is done with got the error of a fault.

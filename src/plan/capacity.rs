@@ -1,6 +1,6 @@
 //! What a service can do at once: servers, workers, queues, limits; and what it does when a caller gives up.
 
-use crate::policy::{Codel, Limiter};
+use crate::policy::{Codel, Ejection, Limiter};
 use crate::time::Span;
 
 /// The limits of a service. Without any ([`Capacity::UNLIMITED`]) every arrival is worked on at once.
@@ -10,6 +10,8 @@ pub struct Capacity {
     pub instances: u32,
     /// Which of them an arrival goes to.
     pub balance: Balance,
+    /// When the balancer sends nothing to a server for a while.
+    pub ejection: Option<Ejection>,
     /// How many arrivals a server works on at once; at least 1, [`Capacity::NO_LIMIT`] without a limit.
     pub workers: u32,
     /// Whether a worker is kept until its arrival is answered; otherwise only for the service time.
@@ -37,6 +39,7 @@ impl Capacity {
     pub const UNLIMITED: Self = Self {
         instances: 1,
         balance: Balance::RoundRobin,
+        ejection: None,
         workers: Self::NO_LIMIT,
         holds_worker: true,
         queue: Queue { limit: Self::NO_LIMIT, order: Order::Fifo, drop_rule: DropRule::Never },
@@ -51,6 +54,7 @@ impl Capacity {
     /// nothing.
     pub fn is_unlimited(&self) -> bool {
         self.instances == 1
+            && self.ejection.is_none()
             && self.workers == Self::NO_LIMIT
             && self.max_in_flight == Self::NO_LIMIT
             && self.queue.drop_rule == DropRule::Never

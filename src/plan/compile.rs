@@ -151,6 +151,9 @@ impl Calls<'_> {
                 policy: call.policy,
                 budget: self.budget(id, origin, call.target, call.policy, instances),
                 pool: call.pool.map(|pool| self.pool(pool)),
+                breaker: call.breaker.map(Box::new),
+                throttle: call.throttle.map(Box::new),
+                hedge: call.hedge.map(|hedge| hedge.with(self.timeout(Some(hedge.after)))),
                 avoid_previous: call.avoid_previous,
             };
             self.list.push(built);

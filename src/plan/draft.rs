@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::dist::Dist;
 use crate::plan::{
-    Arrivals, Capacity, DeadlineRule, Effect, Effects, GroupId, Operations, Origin, PolicyId, Recovery, ServiceId,
-    Windows,
+    Arrivals, Capacity, DeadlineRule, Effect, Effects, GroupId, Guard, Hedge, Operations, Origin, PolicyId, Recovery,
+    ServiceId, Windows,
 };
-use crate::policy::{BudgetRule, RetryPolicy};
+use crate::policy::{Breaker, BudgetRule, RetryPolicy, Throttle};
 use crate::time::{Instant, Span};
 
 /// A whole plan.
@@ -99,8 +99,27 @@ pub struct CallDraft {
     pub policy: PolicyId,
     /// The slots that its attempts need.
     pub pool: Option<PoolDraft>,
+    /// What stops calling a callee that keeps failing.
+    pub breaker: Option<Guard<Breaker>>,
+    /// What holds back a share of the attempts.
+    pub throttle: Option<Guard<Throttle>>,
+    /// The copies that are sent beside a slow attempt.
+    pub hedge: Option<Hedge<Span>>,
     /// Whether a retry goes to another server than the attempt before it.
     pub avoid_previous: bool,
+}
+
+impl CallDraft {
+    /// For how many things each instance of its caller has a state of its own.
+    pub fn states_per_caller(&self) -> u64 {
+        let states = [
+            self.pool.is_some(),
+            self.breaker.as_ref().is_some_and(|guard| guard.by_instance),
+            self.throttle.as_ref().is_some_and(|guard| guard.by_instance),
+            self.hedge.is_some_and(|hedge| hedge.by_instance),
+        ];
+        states.into_iter().map(u64::from).sum()
+    }
 }
 
 /// Slots for attempts.

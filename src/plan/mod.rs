@@ -10,6 +10,7 @@ mod draft;
 mod fault;
 mod operations;
 mod profile;
+mod protection;
 mod surge;
 
 pub use capacity::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
@@ -21,12 +22,13 @@ pub use draft::{
 pub use fault::{Direction, Effect, Failure, Fault, Target, Windows, WindowsOfReplica, workers_left};
 pub use operations::{Effects, InProgressRule, Keys, Operations, Store};
 pub use profile::{Piece, Profile};
+pub use protection::{Guard, Hedge};
 pub use surge::Surge;
 
 use std::ops::Range;
 
 use crate::dist::Dist;
-use crate::policy::{BudgetRule, RetryPolicy};
+use crate::policy::{Breaker, BudgetRule, RetryPolicy, Throttle};
 use crate::time::{Instant, Span};
 
 macro_rules! id {
@@ -271,8 +273,21 @@ pub struct Call {
     pub budget: Option<BudgetUse>,
     /// The slots that its attempts need. Each instance of the caller has as many of its own.
     pub pool: Option<Pool>,
-    /// Whether a retry goes to another server than the attempt before it, if there is another.
+    /// What stops calling a callee that keeps failing.
+    pub breaker: Option<Box<Guard<Breaker>>>,
+    /// What holds back a share of the attempts.
+    pub throttle: Option<Box<Guard<Throttle>>>,
+    /// The copies that are sent beside a slow attempt.
+    pub hedge: Option<Hedge>,
+    /// Whether a retry or hedge goes to another server than the one that was picked before, if there is another.
     pub avoid_previous: bool,
+}
+
+impl Call {
+    /// Whether anything is asked before it, or an attempt of it, is sent.
+    pub fn is_guarded(&self) -> bool {
+        self.breaker.is_some() || self.throttle.is_some()
+    }
 }
 
 /// Slots for the attempts of a call, such as the connections of a client.
@@ -328,12 +343,12 @@ impl Timeout {
 }
 
 impl Plan {
-    /// Whether it has neither servers that can be overloaded or told apart, nor pools, nor side effects, nor other
-    /// budgets than token buckets, nor other faults than those that turn attempts away: nobody waits for anything but
-    /// time.
+    /// Whether it has neither servers that can be overloaded or told apart, nor pools, guards or hedges, nor side effects,
+    /// nor other budgets than token buckets, nor other faults than those that turn attempts away: nobody waits for
+    /// anything but time.
     pub fn is_core(&self) -> bool {
         self.services.iter().all(|service| service.capacity.is_unlimited())
-            && self.calls.iter().all(|call| call.pool.is_none())
+            && self.calls.iter().all(|call| call.pool.is_none() && !call.is_guarded() && call.hedge.is_none())
             && !self.tells_operations()
             && self.budgets.iter().all(|pool| matches!(pool.rule, BudgetRule::TokenBucket(_)))
             && self.faults.iter().all(Fault::only_turns_away)

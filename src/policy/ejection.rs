@@ -33,15 +33,21 @@ impl Ejection {
         (share * u64::from(servers) / 1_000_000) as u32
     }
 
-    /// An attempt at a server has ended at `now`, with an error or with success, while `ejected` servers are ejected.
-    /// What those tell that are ejected themselves does not count. Whether the server is ejected.
-    pub fn count(&self, state: &mut EjectionState, error: Option<ErrorKind>, ejected: u32, now: Instant) -> bool {
+    /// An attempt at a server has ended at `now`, with an error or with success; `ejected` counts the servers that are
+    /// ejected. What those tell that are ejected themselves does not count. Whether the server is ejected.
+    pub fn count(
+        &self,
+        state: &mut EjectionState,
+        error: Option<ErrorKind>,
+        ejected: impl FnOnce() -> u32,
+        now: Instant,
+    ) -> bool {
         if state.is_ejected(now) {
             return false;
         }
         let has_failed = error.is_some_and(|error| self.failure_on.contains(error));
         state.failures = if has_failed { state.failures.saturating_add(1) } else { 0 };
-        if state.failures < self.consecutive || ejected >= self.most {
+        if state.failures < self.consecutive || ejected() >= self.most {
             return false;
         }
         state.times = state.times.saturating_add(1);
@@ -81,7 +87,7 @@ mod tests {
     }
 
     fn fail(rule: Ejection, state: &mut EjectionState, times: u32, now: Instant) -> Vec<bool> {
-        (0..times).map(|_| rule.count(state, Some(ErrorKind::Unavailable), 0, now)).collect()
+        (0..times).map(|_| rule.count(state, Some(ErrorKind::Unavailable), || 0, now)).collect()
     }
 
     /// Envoy's defaults: the fifth failure in a row, for 30 s, then for 60 s, and in the end for 300 s.
@@ -103,9 +109,9 @@ mod tests {
     fn failures_are_in_a_row() {
         let mut state = EjectionState::default();
         assert!(!fail(ENVOY, &mut state, 4, at(0)).contains(&true));
-        assert!(!ENVOY.count(&mut state, None, 0, at(0)));
+        assert!(!ENVOY.count(&mut state, None, || 0, at(0)));
         assert!(!fail(ENVOY, &mut state, 4, at(0)).contains(&true));
-        assert!(!ENVOY.count(&mut state, Some(ErrorKind::Invalid), 0, at(0)));
+        assert!(!ENVOY.count(&mut state, Some(ErrorKind::Invalid), || 0, at(0)));
         assert_eq!(fail(ENVOY, &mut state, 9, at(0)), [false, false, false, false, true, false, false, false, false]);
         assert!(!fail(ENVOY, &mut state, 4, at(30)).contains(&true));
     }
@@ -115,8 +121,8 @@ mod tests {
     fn there_is_always_somebody_left() {
         let mut state = EjectionState::default();
         let failed = Some(ErrorKind::Timeout);
-        assert!((0..10).all(|_| !ENVOY.count(&mut state, failed, 1, at(0))));
-        assert!(ENVOY.count(&mut state, failed, 0, at(1)));
+        assert!((0..10).all(|_| !ENVOY.count(&mut state, failed, || 1, at(0))));
+        assert!(ENVOY.count(&mut state, failed, || 0, at(1)));
     }
 
     /// Ten per cent of nine servers are none, of ten and of nineteen one; 29 % of 100 are 29, which in floating point

@@ -44,11 +44,6 @@ impl<const SUMS: usize> Slots<SUMS> {
         }
     }
 
-    /// Forgets everything.
-    pub fn clear(&mut self) {
-        *self = Self { number: self.number, ..Self::default() };
-    }
-
     /// Forgets the slots that are over.
     #[inline]
     fn advance(&mut self, now: Instant, width: Span, slots: u8) {

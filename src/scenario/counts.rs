@@ -73,6 +73,14 @@ never_zero! {
     PoolSize(Whole<1, MANY>), "for attempts without limit write `pool = \"none\"`";
     /// How many arrivals a limiter lets in at once or in one window.
     Admitted(Whole<1, MANY>), "for no limiter write `limiter = \"none\"`";
+    /// How many failures open a breaker or eject a server.
+    Failures(Whole<1, MANY>), "a single failure is `1`; to switch it off write `\"none\"` for the whole";
+    /// How many calls a breaker looks back on.
+    WindowCalls(Whole<1, 1_000_000>), "for the time before write a `window` instead";
+    /// How many probes a half-open breaker lets through.
+    Probes(Whole<1, MANY>), "without a probe it would never close again";
+    /// How many hedges may be under way.
+    HedgesInFlight(Whole<1, MANY>), "for no hedge write `hedge = \"none\"`";
     /// How many arrivals/s a limiter lets in.
     AdmittedRate(Rate), "for no limiter write `limiter = \"none\"`";
 }

@@ -8,17 +8,16 @@ use crate::scenario::source::Place;
 pub const CLIENT: &[&str] = &[];
 
 /// Of a call.
-pub const CALL: &[&str] = &["hedge", "throttle", "breaker"];
+pub const CALL: &[&str] = &[];
 
 /// Of a service.
-pub const SERVICE: &[&str] = &["ejection"];
+pub const SERVICE: &[&str] = &[];
 
 /// Of a retry policy.
 pub const RETRY: &[&str] = &["preset"];
 
 /// Metrics, in any scope.
-pub const METRICS: &[&str] =
-    &["breaker_rejected", "breaker_rejected_retries", "breaker_opened", "throttled", "hedges", "hedge_wins"];
+pub const METRICS: &[&str] = &[];
 
 /// The version that does not have it.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));

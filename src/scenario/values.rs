@@ -155,6 +155,9 @@ macro_rules! numbers {
 numbers! {
     /// A share or a probability, from 0 to 1.
     Share, "a number from 0 to 1", |x| (0.0..=1.0).contains(&x), { "type": "number", "minimum": 0, "maximum": 1 };
+    /// A share above 0, at most 1.
+    AboveZeroShare, "a number above 0, at most 1", |x| x > 0.0 && x <= 1.0,
+        { "type": "number", "exclusiveMinimum": 0, "maximum": 1 };
     /// A factor or a weight, above 0.
     Positive, "a number above 0", |x| x > 0.0, { "type": "number", "exclusiveMinimum": 0 };
     /// A factor of at least 1.

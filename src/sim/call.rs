@@ -12,6 +12,7 @@ use crate::sim::fault::Way;
 use crate::sim::frames::{CallExtra, CallFrame, Maker, NONE, Parent, Phase, Visit, WorkFrame};
 use crate::sim::replica::{Kind, Replica};
 use crate::sim::tap::{Note, Tap};
+use crate::sim::timers::{disarm, set};
 use crate::time::{Instant, Span};
 
 /// How a call ended: with success, of which is told whether it is degraded, or with the error of its last attempt and
@@ -37,12 +38,18 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if FULL && self.budgets.watch {
             self.tell_budget_of_call(index);
         }
+        if FULL && self.guards.exist {
+            self.expect_guards(index);
+        }
         if self.has_ends {
             let end = self.end_of(index);
             if end <= self.now {
                 return self.end_call(index, Err((ErrorKind::Deadline, StopReason::Deadline)));
             }
             self.arm_end(index, end);
+        }
+        if FULL && self.guards.exist && !self.may_begin(index) {
+            return self.end_call(index, Err((ErrorKind::BreakerOpen, StopReason::NotRetryable)));
         }
         self.start_attempt(index);
     }
@@ -66,18 +73,16 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
 
     /// Arms the timer of a call's end: once, for all of its attempts.
     fn arm_end(&mut self, index: u32, end: Instant) {
-        if self.end_timers.len() < self.calls.places() {
-            self.end_timers.resize(self.calls.places(), Sequence::NONE);
-        }
         let total_timeout = self.plan.calls[self.calls[index].call.index()].total_timeout;
         let timer = Kind::EndTimer.of(index);
-        self.end_timers[index as usize] = if end >= Instant::LIMIT {
+        let timer = if end >= Instant::LIMIT {
             Sequence::NONE
         } else if end == self.now + total_timeout.after {
             self.agenda.arm(total_timeout.id, timer)
         } else {
             self.agenda.arm_at(end, timer)
         };
+        set(&mut self.timers.ends, self.calls.places(), index, timer);
     }
 
     /// The next attempt of a call starts.
@@ -85,22 +90,35 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let frame = &mut self.calls[index];
         // A call without a limit may get here more often than can be counted; from then on its attempts share a number.
         frame.attempt = frame.attempt.saturating_add(1);
-        if FULL && self.pools.exist() { self.ask_for_slot(index) } else { self.send(index, self.now) }
+        if FULL && self.has_extras {
+            self.extras[index as usize].asked = self.now;
+        }
+        if FULL
+            && self.guards.exist
+            && let Some(error) = self.held_back(index)
+        {
+            return self.turn_away(index, error);
+        }
+        if FULL && self.pools.exist() { self.ask_for_slot(index) } else { self.send(index, self.now, 0) }
     }
 
-    /// An attempt is sent whose clock started at `asked`.
+    /// An attempt is sent whose clock started at `asked`; or, above zero, this copy of one that is under way.
     #[inline(always)]
-    pub(super) fn send(&mut self, index: u32, asked: Instant) {
+    pub(super) fn send(&mut self, index: u32, asked: Instant, hedge: u32) {
         let plan = self.plan;
         let CallFrame { key, call: id, attempt, parent, .. } = self.calls[index];
         let call = &plan.calls[id.index()];
-        let key = attempt_key(key, attempt, 0);
-        let is_retry = if FULL && self.has_extras {
+        let key = attempt_key(key, attempt, hedge);
+        let is_hedge = FULL && hedge > 0;
+        let is_retry = if is_hedge {
+            false
+        } else if FULL && self.has_extras {
             replace(&mut self.extras[index as usize].has_sent, true)
         } else {
             attempt > 1
         };
         let is_original = !is_retry
+            && !is_hedge
             && match parent.maker() {
                 Maker::Client(_) => true,
                 Maker::Work(work) => self.works[work].is_original,
@@ -132,16 +150,20 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             is_beginning: false,
             is_original,
             is_retry,
+            is_hedge,
+            is_forgotten: false,
             phase,
             is_degraded: false,
             error,
         });
-        let frame = &mut self.calls[index];
-        frame.work = work;
-        frame.armed = Sequence::NONE;
-        self.tap.note(self.now, Note::Sent { call: id, attempt, key });
+        if !is_hedge {
+            let frame = &mut self.calls[index];
+            frame.work = work;
+            frame.armed = Sequence::NONE;
+        }
+        self.tap.note(self.now, Note::Sent { call: id, attempt, hedge, key });
         self.recorder.sent(id, is_retry, self.now);
-        if FULL && self.budgets.watch {
+        if FULL && self.budgets.watch && !is_hedge {
             self.tell_budget_of_attempt(index);
         }
         if FULL && self.has_retry_after {
@@ -159,7 +181,20 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
                 self.agenda.schedule(delay, Kind::Answer.of(work));
             }
         }
-        self.arm_attempt(index, call, matches!(way, Way::FindsNobody), asked);
+        let finds_nobody = matches!(way, Way::FindsNobody);
+        if !is_hedge {
+            self.arm_attempt(index, call, finds_nobody && call.hedge.is_none(), asked);
+        }
+        if FULL && call.hedge.is_some() {
+            if is_hedge {
+                self.begin_copy(index, work)
+            } else {
+                self.begin_hedging(index, work)
+            }
+            if finds_nobody {
+                self.arm_copy(index, work, self.now + call.connect_timeout.after, asked);
+            }
+        }
         if self.passes_deadlines {
             self.pass_deadline(index, work, call, asked);
         }
@@ -257,14 +292,23 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             return;
         }
         self.recorder.answered_in_time(call, error.is_none(), self.now);
-        self.calls[caller].armed = Sequence::NONE;
         if FULL {
             self.free_slot(caller);
-            self.release_budget(caller, false);
             if self.operations.are_told {
                 self.dispel_doubt(work);
             }
+            self.tell_balancer(work, error);
+            if self.hedges.exist && self.hedge_of(caller).is_some() && self.is_outlived(caller, work, error) {
+                return;
+            }
+            self.release_budget(caller, false);
+            if self.guards.exist {
+                self.tell_guards(caller, error);
+            }
         }
+        self.calls[caller].armed = Sequence::NONE;
+        // That of a copy is another.
+        let key = if FULL && self.hedges.exist { self.attempt_key(caller) } else { key };
         match error {
             None => {
                 self.tell_budget_of_success(caller);
@@ -289,16 +333,47 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if FULL && self.leave_pool_queue(index) {
             return self.turn_away(index, error);
         }
-        let CallFrame { call, work, .. } = self.calls[index];
+        self.calls[index].armed = Sequence::NONE;
+        let work = self.calls[index].work;
+        if FULL && self.hedges.exist && self.hedge_of(index).is_some() {
+            self.give_up_copies(index, error);
+            return self.attempt_given_up(index, self.attempt_key(index), error);
+        }
         let key = self.works[work].key;
+        self.give_up_work(index, work, error);
+        self.attempt_given_up(index, key, error);
+    }
+
+    /// What was sent for an attempt has taken too long.
+    #[inline(always)]
+    pub(super) fn give_up_work(&mut self, index: u32, work: u32, error: ErrorKind) {
+        let WorkFrame { key, call, .. } = self.works[work];
         self.tap.note(self.now, Note::TimedOut { key, error });
         self.recorder.timed_out(call, self.now);
-        self.calls[index].armed = Sequence::NONE;
-        self.give_up_attempt(index);
+        if FULL {
+            self.free_slot(index);
+            self.tell_balancer(work, Some(error));
+        }
+        self.let_go(work, true);
+    }
+
+    /// All that was sent for an attempt has been given up.
+    #[inline(always)]
+    pub(super) fn attempt_given_up(&mut self, index: u32, key: u64, error: ErrorKind) {
         if FULL {
             self.release_budget(index, false);
+            if self.guards.exist {
+                self.tell_guards(index, Some(error));
+            }
         }
         self.fail_attempt(index, key, error, None);
+    }
+
+    /// The key of the attempt under way, or of the last one.
+    #[inline]
+    pub(super) fn attempt_key(&self, index: u32) -> u64 {
+        let CallFrame { key, attempt, .. } = self.calls[index];
+        attempt_key(key, attempt, 0)
     }
 
     /// An attempt has failed: the policy decides.
@@ -343,6 +418,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if FULL && self.servers.cancels {
             self.leave_kin(index);
         }
+        if FULL && self.guards.exist {
+            self.tell_guards_of_end(index, end.err().map(|(error, _)| error));
+        }
         self.calls.remove(index);
         self.tap.note(
             self.now,
@@ -366,9 +444,7 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     }
 
     pub(super) fn disarm_end(&mut self, index: u32) {
-        if let Some(timer) = self.end_timers.get_mut(index as usize) {
-            *timer = Sequence::NONE;
-        }
+        disarm(&mut self.timers.ends, index);
     }
 
     /// The number of the instance that makes a call: that of the client in its group, or of the server in its service.

@@ -18,9 +18,9 @@ pub(super) struct Kin {
 }
 
 impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
-    /// The attempt under way is given up: its slot is free, and its target learns of it as far as it wants to.
-    pub(super) fn give_up_attempt(&mut self, index: u32) {
-        let work = self.calls[index].work;
+    /// What was sent for an attempt is given up: if it is told, its target learns of it as far as it wants to.
+    #[inline(always)]
+    pub(super) fn let_go(&mut self, work: u32, tells: bool) {
         self.works[work].caller = NONE;
         let WorkFrame { phase, service, server, .. } = self.works[work];
         if !FULL {
@@ -29,8 +29,8 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
             }
             return;
         }
-        self.free_slot(index);
-        let cancel = self.plan.services[service.index()].capacity.cancel;
+        let cancel = if tells { self.plan.services[service.index()].capacity.cancel } else { Cancel::Ignore };
+        self.works[work].is_forgotten = !tells;
         match phase {
             Phase::Lost => {
                 if server != NONE {
@@ -106,11 +106,17 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.disarm_end(index);
         self.calls[index].armed = Sequence::NONE;
         let is_waiting = work == NONE && !self.leave_pool_queue(index);
-        if work != NONE {
+        if work != NONE && self.hedges.exist && self.hedge_of(index).is_some() {
+            self.abandon_copies_of(index);
+        } else if work != NONE {
             self.recorder.abandoned(call, self.now);
-            self.give_up_attempt(index);
+            self.free_slot(index);
+            self.let_go(work, true);
         }
         self.release_budget(index, is_waiting);
+        if self.guards.exist {
+            self.leave_guards(index);
+        }
         self.calls.remove(index);
         match parent.maker() {
             Maker::Client(_) => debug_assert!(false, "nobody abandons the calls of clients"),

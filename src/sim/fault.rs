@@ -178,7 +178,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let call = &self.plan.calls[id.index()];
         let asked = if call.pool.is_some() { self.extras[caller as usize].asked } else { sent };
         let gives_up = sent + call.connect_timeout.after;
-        if gives_up < self.waits_until(caller, call, asked) {
+        if call.hedge.is_some() {
+            self.arm_copy(caller, work, gives_up, self.extras[caller as usize].asked);
+        } else if gives_up < self.waits_until(caller, call, asked) {
             let timer = self.agenda.arm_at(gives_up, Kind::Timer.of(caller));
             self.calls[caller].armed = timer;
         }

@@ -75,7 +75,7 @@ pub struct CallFrame {
     pub work: u32,
 }
 
-/// What is kept of a call beside its frame, where pools and balancers ask for it.
+/// What is kept of a call beside its frame, where pools, balancers, guards and hedges ask for it.
 #[derive(Clone, Copy, Debug)]
 pub struct CallExtra {
     /// When the clock of its attempt started.
@@ -156,6 +156,10 @@ pub struct WorkFrame {
     pub is_original: bool,
     /// Whether it is a retry of its own call.
     pub is_retry: bool,
+    /// Whether it is a copy of its attempt, sent beside it.
+    pub is_hedge: bool,
+    /// Whether it was given up without its service hearing of that.
+    pub is_forgotten: bool,
     /// Where it is.
     pub phase: Phase,
     /// Whether an optional call beneath it failed.

@@ -232,6 +232,8 @@ mod cancel;
 mod client;
 mod fault;
 mod frames;
+mod guard;
+mod hedge;
 mod list;
 mod operation;
 mod pool;
@@ -242,6 +244,7 @@ mod slab;
 mod steps;
 mod struck;
 mod tap;
+mod timers;
 
 pub use replica::Bounds;
 pub use tap::{Note, Tap};

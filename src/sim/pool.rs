@@ -68,15 +68,14 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// An attempt asks to be sent: at once, when it gets a slot, or not at all.
     pub(super) fn ask_for_slot(&mut self, index: u32) {
         let now = self.now;
-        let Some(slots) = self.slots_of(index) else { return self.send(index, now) };
+        let Some(slots) = self.slots_of(index) else { return self.send(index, now, 0) };
         let CallFrame { call: id, .. } = self.calls[index];
         let call = &self.plan.calls[id.index()];
-        self.extras[index as usize].asked = now;
         let pool = &mut self.pools.slots[slots as usize];
         if pool.taken < pool.size && pool.waiting.is_empty() {
             pool.taken += 1;
             self.recorder.got_slot(id, Span::ZERO, now);
-            return self.send(index, now);
+            return self.send(index, now, 0);
         }
         let max_wait = call.pool.expect("it has slots").max_wait;
         if max_wait.after == Span::ZERO {
@@ -97,7 +96,16 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         self.stop_waiting(index, slots);
         let asked = self.extras[index as usize].asked;
         self.recorder.got_slot(self.calls[index].call, self.now.since(asked), self.now);
-        self.send(index, asked);
+        self.send(index, asked, 0);
+    }
+
+    /// Takes a slot for a copy of the attempt under way, if it can be had without a wait. Without a pool it always can.
+    pub(super) fn takes_slot_at_once(&mut self, index: u32) -> bool {
+        let Some(slots) = self.slots_of(index) else { return true };
+        let pool = &mut self.pools.slots[slots as usize];
+        let is_free = pool.taken < pool.size && pool.waiting.is_empty();
+        pool.taken += u32::from(is_free);
+        is_free
     }
 
     fn stop_waiting(&mut self, index: u32, slots: u32) {
@@ -142,9 +150,12 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let CallFrame { key, call, attempt, .. } = self.calls[index];
         let key = attempt_key(key, attempt, 0);
         self.tap.note(self.now, Note::TurnedAway { call, key, error });
-        self.recorder.turned_away(call);
+        self.recorder.turned_away(call, error);
         self.calls[index].armed = Sequence::NONE;
         self.release_budget(index, false);
+        if self.guards.exist {
+            self.tell_guards_of_nothing(index);
+        }
         self.fail_attempt(index, key, error, None);
     }
 }

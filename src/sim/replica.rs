@@ -7,16 +7,19 @@ use crate::dist::replica_key;
 use crate::failure::ErrorKind;
 use crate::metrics::{End, Limit, Outcome, Recorder, RunEnd};
 use crate::plan::{Arrivals, Balance, DeadlineRule, FaultId, GroupId, Plan, Service, Target, WindowsOfReplica};
-use crate::sim::agenda::{Agenda, Event, Sequence};
+use crate::sim::agenda::{Agenda, Event};
 use crate::sim::arrivals::Source;
 use crate::sim::budget::Budgets;
 use crate::sim::cancel::Kin;
 use crate::sim::frames::{CallExtra, CallFrame, Fan, WorkFrame};
+use crate::sim::guard::Guards;
+use crate::sim::hedge::Hedges;
 use crate::sim::operation::Operations;
 use crate::sim::pool::Pools;
 use crate::sim::server::{Freed, Servers};
 use crate::sim::slab::Slab;
 use crate::sim::tap::Tap;
+use crate::sim::timers::Timers;
 use crate::time::{Instant, Span};
 
 /// The kinds of events. The index of an event names what is given in brackets.
@@ -39,6 +42,10 @@ pub(super) enum Kind {
     Timer,
     /// A call is over, whatever it is doing (call).
     EndTimer,
+    /// An attempt has no answer yet, and a copy of it is due (call).
+    HedgeTimer,
+    /// A copy of an attempt has found nobody (work).
+    CopyTimer,
     /// A window of a fault begins (fault).
     FaultBegins,
     /// It ends (fault).
@@ -84,7 +91,7 @@ const STOP_INTERVAL: u64 = 1 << 20;
 
 /// One run of a plan. Single-threaded; owns all of its state.
 ///
-/// `FULL` says whether the plan may have servers that are told apart, pools or cancellation. If not, the compiler
+/// `FULL` says whether the plan may have more than [`Plan::is_core`] allows. If not, the compiler
 /// leaves out whatever asks for them: what a plan does not use costs it nothing.
 pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) plan: &'p Plan,
@@ -96,8 +103,7 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) fans: Slab<Fan>,
     /// Whether calls may have an end: a total timeout, or a deadline that was passed on to them.
     pub(super) has_ends: bool,
-    /// By call frame: the timer of its end. Empty unless calls have one.
-    pub(super) end_timers: Vec<Sequence>,
+    pub(super) timers: Timers,
     /// Whether anything spends time on the network, or may be lost there.
     pub(super) has_network: bool,
     /// Whether any call passes its deadline on.
@@ -136,6 +142,8 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) extras: Vec<CallExtra>,
     pub(super) kin: Kin,
     pub(super) operations: Operations,
+    pub(super) guards: Guards,
+    pub(super) hedges: Hedges,
     /// Whether an event may be none any more when its time has come.
     pub(super) has_ghosts: bool,
     /// Workers and slots that have become free, in this event or at this instant, while others waited for them.
@@ -166,8 +174,12 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         let servers = Servers::new(plan);
         let is_call = |target: &Target| matches!(target, Target::Call(_));
         let is_by_copy = |service: &Service| service.capacity.balance == Balance::ByCopy;
-        let has_extras =
-            pools.exist() || plan.calls.iter().any(|call| call.avoid_previous) || plan.services.iter().any(is_by_copy);
+        let (guards, hedges) = (Guards::new(plan), Hedges::new(plan));
+        let has_extras = pools.exist()
+            || guards.exist
+            || hedges.exist
+            || plan.calls.iter().any(|call| call.avoid_previous)
+            || plan.services.iter().any(is_by_copy);
         Self {
             plan,
             tap,
@@ -177,7 +189,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             works: Slab::new(),
             fans: Slab::new(),
             has_ends,
-            end_timers: Vec::new(),
+            timers: Timers::default(),
             has_network: plan.calls.iter().any(|call| !call.network.is_zero()),
             passes_deadlines,
             deadlines: Vec::new(),
@@ -201,6 +213,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             extras: Vec::new(),
             kin: Kin::default(),
             operations: Operations::new(plan),
+            guards,
+            hedges,
             freed: Vec::new(),
             timed_out: Instant::LIMIT,
             room: usize::MAX,
@@ -228,7 +242,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         let mask = if seldom { BOUNDS_INTERVAL - 1 } else { 0 };
         self.room = bounds.frames.saturating_sub(most.saturating_mul(mask as usize + 1));
         while let Some((event, sequence)) =
-            self.agenda.pop(|event, sequence| is_armed(&self.calls, &self.end_timers, event, sequence))
+            self.agenda.pop(|event, sequence| self.timers.are_armed(&self.calls, event, sequence))
         {
             let now = self.agenda.now();
             if now != self.now {
@@ -289,6 +303,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         const WAKE: u8 = Kind::Wake as u8;
         const TIMER: u8 = Kind::Timer as u8;
         const END_TIMER: u8 = Kind::EndTimer as u8;
+        const HEDGE_TIMER: u8 = Kind::HedgeTimer as u8;
+        const COPY_TIMER: u8 = Kind::CopyTimer as u8;
         let index = event.index();
         match event.kind() {
             ARRIVAL => self.arrival(GroupId(index)),
@@ -299,6 +315,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             WAKE => self.start_attempt(index),
             TIMER => self.attempt_timed_out(index),
             END_TIMER => self.give_up(index, ErrorKind::Deadline),
+            HEDGE_TIMER if FULL => self.hedge_due(index),
+            COPY_TIMER if FULL => self.copy_timed_out(index),
             other => debug_assert!(false, "no event has the kind {other}"),
         }
     }
@@ -340,16 +358,5 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     /// Whether no request will come and nothing is in progress.
     fn is_drained(&self) -> bool {
         self.calls.in_use() == 0 && self.works.in_use() == 0 && self.arrivals_pending == 0
-    }
-}
-
-/// Whether a timer, of an attempt or of the end of a call, is still the one that its call goes by.
-#[inline]
-pub(super) fn is_armed(calls: &Slab<CallFrame>, end_timers: &[Sequence], timer: Event, sequence: Sequence) -> bool {
-    let index = timer.index();
-    if timer.kind() == Kind::Timer as u8 {
-        calls[index].armed == sequence
-    } else {
-        end_timers[index as usize] == sequence
     }
 }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use crate::dist::Purpose;
 use crate::failure::{ErrorKind, Refusal};
 use crate::plan::{Cancel, DropRule, Effect, Fault, Order, Plan, ServiceId, Target};
-use crate::policy::{CodelState, LimiterState};
+use crate::policy::{CodelState, EjectionState, LimiterState};
 use crate::sim::agenda::Sequence;
 use crate::sim::frames::{NONE, Phase, Visit, WorkFrame};
 use crate::sim::list::{Links, List};
-use crate::sim::replica::{Replica, is_armed};
+use crate::sim::replica::Replica;
 use crate::sim::tap::{Note, Tap};
 use crate::time::{Instant, Span};
 
@@ -30,6 +30,7 @@ pub(super) struct Server {
     pub(super) pause: Range<Instant>,
     /// Since when the queue has not been empty; of no meaning while it is.
     queue_since: Instant,
+    pub(super) ejection: EjectionState,
     limiter: LimiterState,
     codel: CodelState,
 }
@@ -41,8 +42,14 @@ pub(super) struct Station {
     pub(super) first: u32,
     /// The server, from 0, that is next in turn.
     pub(super) next: u32,
+    /// From when on none of its servers is ejected.
+    pub(super) ejected_until: Instant,
     /// Attempts that were let in and are in progress.
     let_in: u32,
+}
+
+impl Station {
+    const NEW: Self = Self { first: 0, next: 0, ejected_until: Instant::ZERO, let_in: 0 };
 }
 
 /// The servers of all services, and what waits at them.
@@ -58,6 +65,8 @@ pub(super) struct Servers {
     queues: Links,
     /// The attempts in progress at the same server.
     present: Links,
+    /// Whether servers may be ejected.
+    pub(super) ejects: bool,
     /// Whether servers may crash, or pause.
     crashes: bool,
     pub(super) pauses: bool,
@@ -75,7 +84,7 @@ impl Servers {
         let mut list = Vec::new();
         let stations = (0..).map(ServiceId).zip(&plan.services).map(|(service, of)| {
             if !plan.keeps_servers(service) {
-                return Station { first: NONE, next: 0, let_in: 0 };
+                return Station { first: NONE, ..Station::NEW };
             }
             let first = list.len() as u32;
             list.extend((0..of.capacity.instances).map(|_| Server {
@@ -87,10 +96,11 @@ impl Servers {
                 present: List::EMPTY,
                 pause: Instant::LIMIT..Instant::LIMIT,
                 queue_since: Instant::ZERO,
+                ejection: EjectionState::default(),
                 limiter: LimiterState::default(),
                 codel: CodelState::default(),
             }));
-            Station { first, next: 0, let_in: 0 }
+            Station { first, ..Station::NEW }
         });
         let stations = stations.collect();
         let abandon = (0..).map(ServiceId).zip(&plan.services).map(|(id, service)| {
@@ -105,6 +115,7 @@ impl Servers {
             served: Vec::new(),
             queues: Links::default(),
             present: Links::default(),
+            ejects: plan.services.iter().any(|service| service.capacity.ejection.is_some()),
             crashes: plan.faults.iter().any(|fault| fault.effect == Effect::Crash),
             disturbed: plan.faults.iter().any(|fault| matches!(fault.effect, Effect::Pause | Effect::Slow { .. })),
             pauses: plan.faults.iter().any(|fault| fault.effect == Effect::Pause),
@@ -140,8 +151,8 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// Lets those that waited go on to what has become free. False if that was too many for the bounds.
     #[inline(never)]
     pub(super) fn pass_on_what_is_free(&mut self) -> bool {
-        let (calls, end_timers) = (&self.calls, &self.end_timers);
-        if self.timed_out == self.now && self.agenda.is_anything_due(|it, at| is_armed(calls, end_timers, it, at)) {
+        let (calls, timers) = (&self.calls, &self.timers);
+        if self.timed_out == self.now && self.agenda.is_anything_due(|it, at| timers.are_armed(calls, it, at)) {
             return true;
         }
         let mut next = 0;

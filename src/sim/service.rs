@@ -72,13 +72,13 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// The server that the balancer sends an attempt to, from 0. None if the attempt does not get in: nobody is there, or
     /// its caller is gone and the service learns of that.
     fn place(&mut self, work: u32) -> Option<u32> {
-        let WorkFrame { key, service, caller, .. } = self.works[work];
+        let WorkFrame { key, service, caller, is_forgotten, .. } = self.works[work];
         let number = self.pick_server(work);
         if self.is_black_hole(service, number) {
             self.swallow(work, number);
             return None;
         }
-        if caller == NONE && self.plan.services[service.index()].capacity.cancel != Cancel::Ignore {
+        if caller == NONE && !is_forgotten && self.plan.services[service.index()].capacity.cancel != Cancel::Ignore {
             self.count_arrival(work);
             self.tap.note(self.now, Note::Cancelled { key });
             self.recorder.cancelled(service, self.now);

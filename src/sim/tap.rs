@@ -39,16 +39,18 @@ pub enum Note {
         call: CallId,
         /// Its number; 1 is the first.
         attempt: u32,
+        /// Which copy of it, sent beside it; 0 is the attempt itself.
+        hedge: u32,
         /// Its key.
         key: u64,
     },
-    /// An attempt was turned away by its caller's own pool and never sent.
+    /// An attempt was turned away by its caller's own breaker, throttle or pool and never sent.
     TurnedAway {
         /// Of this call.
         call: CallId,
         /// Its key.
         key: u64,
-        /// `pool_timeout`, `timeout` or `deadline`.
+        /// `breaker_open`, `throttled`, `pool_timeout`, `timeout` or `deadline`.
         error: ErrorKind,
     },
     /// An attempt arrived at its target.
@@ -105,6 +107,25 @@ pub enum Note {
         key: u64,
         /// `timeout` or `deadline`.
         error: ErrorKind,
+    },
+    /// The caller waits for a copy of an attempt no more, because another has been answered.
+    Outrun {
+        /// Its key.
+        key: u64,
+    },
+    /// A breaker has opened.
+    Opened {
+        /// Of this call.
+        call: CallId,
+        /// The instance of the caller whose breaker it is; 0 if all share it.
+        instance: u32,
+    },
+    /// A server gets nothing from the balancer for a while.
+    Ejected {
+        /// Its service.
+        service: ServiceId,
+        /// Which, from 0.
+        server: u32,
     },
     /// A call was ended by the work that made it.
     Abandoned {

@@ -167,6 +167,22 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "pool_wait_p99_ms" Milliseconds whole_run
         "99 % of the attempts sent had waited no longer for a slot, to 0.1 %; none without a `pool`"
         = |t, _| t.pool_waits.quantile_ms(0.99);
+    "breaker_opened" Count "how often a breaker opened, of all callers together"
+        = |t, _| Some(t.protection.breaker_opened as f64);
+    "breaker_rejected" Count
+        "attempts that a `breaker` did not let through, or calls, if it stands outside of the retries; they are not \
+         among the `attempts`"
+        = |t, _| Some(t.protection.breaker_rejected as f64);
+    "breaker_rejected_retries" Count "those of `breaker_rejected` that came after the first attempt of their own call"
+        = |t, _| Some(t.protection.breaker_rejected_retries as f64);
+    "throttled" Count "attempts that a `throttle` held back; they are not among the `attempts`"
+        = |t, _| Some(t.protection.throttled as f64);
+    "hedges" Count "copies of attempts that were sent beside them; they are among the `attempts`"
+        = |t, _| Some(t.protection.hedges as f64);
+    "hedge_wins" Count "hedges whose answer came first, with success, and was the one that counted"
+        = |t, _| Some(t.protection.hedge_wins as f64);
+    "hedges_left_out" Count "hedges that were due and not sent, for `in_flight` or for lack of a slot"
+        = |t, _| Some(t.protection.hedges_left_out as f64);
     "budget_refused" Count "calls that were not tried again because the retry budget refused"
         = |t, _| Some(t.budget_refused as f64);
     "deadline_stopped" Count
@@ -206,6 +222,8 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         = |t, _| ratio(t.executions, t.executions - t.duplicate_effects);
     "recognised" Count "arrivals whose operation the `idempotency_store` knew, so that it was not done again"
         = |t, _| Some(t.recognised as f64);
+    "ejections" Count "how often a server was ejected: the balancer sent nothing to it for a while"
+        = |t, _| Some(t.ejections as f64);
     "refused" Count "arrivals that were turned away at the door: the sum of the four `refused_` metrics"
         = |t, _| Some(t.refused() as f64);
     "refused_fault" Count "arrivals that a fault turned away: `refuse`, or a crash that was not over"

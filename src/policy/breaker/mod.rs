@@ -22,7 +22,8 @@ pub struct Breaker {
     pub failure_on: ErrorSet,
     /// How long it is open: the wait before retry n, when it opens for the nth time in a row.
     pub open: Schedule,
-    /// How many probes a half-open breaker lets through; at least 1.
+    /// How many probes a half-open breaker lets through; at least 1, or [`Breaker::NO_LIMIT`]: then the first that ends
+    /// decides.
     pub half_open: u32,
     /// What is let through and counted.
     pub counts: Counts,
@@ -49,7 +50,7 @@ pub enum Position {
 }
 
 /// A breaker at work. It moves from closed to open, from open to half-open, and from there to closed or open.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct BreakerState {
     /// How often it has moved. Wraps, long after whatever was let through has ended.
     generation: u32,
@@ -60,10 +61,9 @@ pub struct BreakerState {
 }
 
 /// Where a breaker is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BreakerPhase {
     /// It lets everything through.
-    #[default]
     Closed,
     /// It lets nothing through.
     Open {
@@ -100,6 +100,15 @@ pub struct Ended {
 }
 
 impl Breaker {
+    /// A number of probes that stands for "no limit".
+    pub const NO_LIMIT: u32 = u32::MAX;
+
+    /// A breaker at the start of a run.
+    pub fn start(&self) -> BreakerState {
+        let trip = self.trip.start(Instant::ZERO);
+        BreakerState { generation: 0, phase: BreakerPhase::Closed, openings: 0, trip }
+    }
+
     /// Asks to be let through at `now`, which never goes back.
     pub fn admit(&self, state: &mut BreakerState, now: Instant) -> Option<Admission> {
         if let BreakerPhase::Open { until } = state.phase
@@ -150,7 +159,8 @@ impl Breaker {
             BreakerPhase::HalfOpen { succeeded, failed, .. } => {
                 *succeeded += u32::from(!is_bad);
                 *failed += u32::from(is_bad);
-                match self.trip.verdict(*succeeded, *failed, self.half_open) {
+                let probes = if self.half_open == Self::NO_LIMIT { 1 } else { self.half_open };
+                match self.trip.verdict(*succeeded, *failed, probes) {
                     Some(true) => self.close(state, now),
                     Some(false) => self.open(state, ended.key, now),
                     None => {}
@@ -168,7 +178,7 @@ impl Breaker {
 
     fn close(&self, state: &mut BreakerState, now: Instant) {
         state.openings = 0;
-        state.trip.restart(now);
+        state.trip = self.trip.start(now);
         state.move_to(BreakerPhase::Closed);
     }
 }

@@ -32,7 +32,7 @@ fn pass(rule: &Breaker, state: &mut BreakerState, failed: bool, took: Span, now:
 
 /// How many of these, ending one after another at this instant, are let through until one opens the breaker.
 fn until_open(rule: &Breaker, ends: impl IntoIterator<Item = bool>) -> Option<usize> {
-    let mut state = BreakerState::default();
+    let mut state = rule.start();
     let opens = |failed| pass(rule, &mut state, failed, Span::ZERO, at_ms(0)) == (true, true);
     ends.into_iter().map(opens).position(|opened| opened).map(|position| position + 1)
 }
@@ -89,7 +89,7 @@ fn a_ratio_over_time() {
     assert_eq!(until_open(&dotnet, (0..100).map(|call| call < 10)), Some(100));
     assert_eq!(until_open(&dotnet, (0..100).map(|call| call < 9)), None);
     // Spread over more than ten seconds, 20 are too few.
-    let mut state = BreakerState::default();
+    let mut state = hystrix.start();
     let opened = (0..40).any(|i| pass(&hystrix, &mut state, true, Span::ZERO, at_ms(600 * i)).1);
     assert!(!opened, "at one failure in 600 ms there are 17 in ten seconds");
 }
@@ -108,7 +108,7 @@ fn slow_calls_open_it_too() {
     let of = Badness::SlowerThan(two_s);
     let rule = breaker(Trip::Ratio { of, share: HALF, over: Over::Calls(4), min_calls: 4 }, 5_000, 1);
     let opened = |took: [Span; 4], failed| {
-        let mut state = BreakerState::default();
+        let mut state = rule.start();
         took.map(|took| pass(&rule, &mut state, failed, took, at_ms(0)).1)
     };
     let slow = two_s + Span::from_ns(1);
@@ -125,7 +125,7 @@ fn a_sliding_window_is_open_at_its_old_end() {
     let opens_at = |window_ms| {
         let window = Span::from_ms(window_ms);
         let rule = breaker(Trip::Count { failures: 6, window, sliding: true }, 60_000, 1);
-        let mut state = BreakerState::default();
+        let mut state = rule.start();
         attempts_ms.iter().position(|&ms| pass(&rule, &mut state, true, Span::ZERO, at_ms(ms)).1)
     };
     assert_eq!(opens_at(1_000), None);
@@ -145,10 +145,10 @@ fn fixed_windows_restart_when_the_breaker_closes() {
         times.map(|ms| pass(rule, state, true, Span::ZERO, at_ms(first_ms + ms)).1).contains(&true)
     };
     let (fixed, sliding) = (breaker(trip(false), 300, 1), breaker(trip(true), 300, 1));
-    assert!(!across(&fixed, 0, &mut BreakerState::default()));
-    assert!(across(&sliding, 0, &mut BreakerState::default()));
+    assert!(!across(&fixed, 0, &mut fixed.start()));
+    assert!(across(&sliding, 0, &mut sliding.start()));
     // Opened at 2.0 s and closed by a probe at 2.35 s, its windows end at 3.35 s, 4.35 s and so on.
-    let mut state = BreakerState::default();
+    let mut state = fixed.start();
     for _ in 0..6 {
         pass(&fixed, &mut state, true, Span::ZERO, at_ms(2_000));
     }
@@ -163,7 +163,7 @@ fn fixed_windows_restart_when_the_breaker_closes() {
 fn probes_decide() {
     let after = |trip, ends: &[bool]| {
         let rule = breaker(trip, 1_000, 10);
-        let mut state = BreakerState::default();
+        let mut state = rule.start();
         while !pass(&rule, &mut state, true, Span::ZERO, at_ms(0)).1 {}
         assert_eq!(pass(&rule, &mut state, false, Span::ZERO, at_ms(999)), (false, false));
         for &failed in ends {
@@ -187,7 +187,7 @@ fn probes_decide() {
 #[test]
 fn a_hung_probe_keeps_its_place() {
     let rule = breaker(Trip::Consecutive(1), 1_000, 1);
-    let mut state = BreakerState::default();
+    let mut state = rule.start();
     assert_eq!(pass(&rule, &mut state, true, Span::ZERO, at_ms(0)), (true, true));
     let probe = rule.admit(&mut state, at_ms(1_000)).expect("the first probe");
     assert_eq!(rule.admit(&mut state, at_ms(1_000_000)), None);
@@ -199,7 +199,7 @@ fn a_hung_probe_keeps_its_place() {
 #[test]
 fn what_was_let_through_before_it_moved_does_not_count() {
     let rule = breaker(Trip::Consecutive(1), 1_000, 1);
-    let mut state = BreakerState::default();
+    let mut state = rule.start();
     let early = rule.admit(&mut state, at_ms(0)).expect("it is closed");
     assert!(pass(&rule, &mut state, true, Span::ZERO, at_ms(0)).1);
     let probe = rule.admit(&mut state, at_ms(1_000)).expect("the first probe");
@@ -218,7 +218,7 @@ fn the_time_it_is_open_may_grow() {
     let doubling = Backoff::Exponential { base: Span::from_s(1), factor: 2.0 };
     let open = Schedule::new(doubling, Span::from_s(60), CapOrder::BeforeJitter, Jitter::None);
     let rule = Breaker { open, ..breaker(Trip::Consecutive(7), 0, 1) };
-    let mut state = BreakerState::default();
+    let mut state = rule.start();
     (0..7).for_each(|_| _ = pass(&rule, &mut state, true, Span::ZERO, at_ms(0)));
     let mut now = at_ms(0);
     for expected_s in [1, 2, 4, 8, 16, 32, 60, 60] {
@@ -278,7 +278,7 @@ proptest! {
     #[test]
     fn a_breaker_moves_only_along_its_diagram(trip in trips(), half_open in 1_u32..4, steps in steps()) {
         let rule = breaker(trip, 1_000, half_open);
-        let mut state = BreakerState::default();
+        let mut state = rule.start();
         let (mut now, mut under_way) = (at_ms(0), Vec::<Admission>::new());
         for (later_ms, step) in steps {
             now = now + Span::from_ms(later_ms);

@@ -52,22 +52,26 @@ pub enum Over {
     Time(Span),
 }
 
-/// What a [`Trip`] has counted since the breaker was closed.
-#[derive(Clone, Debug, Default)]
-pub struct TripState {
-    /// When the breaker was closed.
-    since: Instant,
-    /// Failures in a row, or within the current one of the windows that follow each other.
-    failures: u32,
-    /// That window, from 0.
-    window: u64,
-    /// When the last failures were, as many as can matter.
-    failed_at: VecDeque<Instant>,
-    /// Which of the last that ended were bad.
-    last: VecDeque<bool>,
-    last_bad: u32,
-    /// All that ended, and those of them that were bad.
-    recent: Slots<2>,
+/// What a [`Trip`] has counted since the breaker was closed, by its kind.
+#[derive(Clone, Debug)]
+pub enum TripState {
+    /// Failures in a row.
+    Row(u32),
+    /// Failures in the current one of the windows that follow each other.
+    Fixed {
+        /// When the first of them began.
+        since: Instant,
+        /// Which it is, from 0.
+        window: u64,
+        /// How many.
+        failures: u32,
+    },
+    /// When the last failures were, the latest first, as many as matter.
+    Sliding(VecDeque<Instant>),
+    /// Which of the last that ended were bad, and how many were.
+    Last(VecDeque<bool>, u32),
+    /// All that ended of late, and the bad ones.
+    Recent(Box<Slots<2>>),
 }
 
 impl Trip {
@@ -79,33 +83,54 @@ impl Trip {
         }
     }
 
-    /// Counts one more while the breaker is closed. Whether that opens it.
+    /// Nothing counted yet by a breaker that was closed at `now`.
+    pub fn start(&self, now: Instant) -> TripState {
+        match self {
+            Self::Consecutive(_) => TripState::Row(0),
+            Self::Count { sliding: true, .. } => TripState::Sliding(VecDeque::new()),
+            Self::Count { sliding: false, .. } => TripState::Fixed { since: now, window: 0, failures: 0 },
+            Self::Ratio { over: Over::Calls(_), .. } => TripState::Last(VecDeque::new(), 0),
+            Self::Ratio { over: Over::Time(_), .. } => TripState::Recent(Box::default()),
+        }
+    }
+
+    /// Counts one more while the breaker is closed. Whether that opens it. `state` is one that this has started.
     pub fn count(&self, state: &mut TripState, is_bad: bool, now: Instant) -> bool {
-        match *self {
-            Self::Consecutive(limit) => {
-                state.failures = if is_bad { state.failures + 1 } else { 0 };
-                state.failures >= limit
+        match (*self, state) {
+            (Self::Consecutive(limit), TripState::Row(failures)) => {
+                *failures = if is_bad { *failures + 1 } else { 0 };
+                *failures >= limit
             }
-            Self::Count { failures, window, sliding: true } => {
-                if is_bad {
-                    state.failed_at.truncate(failures as usize - 1);
-                    state.failed_at.push_front(now);
+            (Self::Count { failures: limit, window: length, .. }, TripState::Fixed { since, window, failures }) => {
+                let number = now.since(*since).as_ns() / length.as_ns();
+                if number != *window {
+                    (*window, *failures) = (number, 0);
                 }
-                let is_within = |first: &Instant| now.since(*first) < window;
-                is_bad && state.failed_at.get(failures as usize - 1).is_some_and(is_within)
+                *failures += u32::from(is_bad);
+                is_bad && *failures >= limit
             }
-            Self::Count { failures, window, sliding: false } => {
-                let number = now.since(state.since).as_ns() / window.as_ns();
-                if number != state.window {
-                    (state.window, state.failures) = (number, 0);
+            (Self::Count { failures: limit, window, .. }, TripState::Sliding(failed_at)) if is_bad => {
+                let before = limit as usize - 1;
+                failed_at.truncate(before);
+                failed_at.push_front(now);
+                failed_at.get(before).is_some_and(|&first| now.since(first) < window)
+            }
+            (Self::Ratio { share, over: Over::Calls(calls), min_calls, .. }, TripState::Last(last, bad)) => {
+                if last.len() >= calls as usize {
+                    *bad -= u32::from(last.pop_front() == Some(true));
                 }
-                state.failures += u32::from(is_bad);
-                is_bad && state.failures >= failures
+                last.push_back(is_bad);
+                *bad += u32::from(is_bad);
+                last.len() >= min_calls as usize && is_share(i64::from(*bad), last.len() as i64, share)
             }
-            Self::Ratio { share, over, min_calls, .. } => {
-                let (all, bad) = state.ratio_with(over, is_bad, now);
+            (Self::Ratio { share, over: Over::Time(window), min_calls, .. }, TripState::Recent(slots)) => {
+                // No window is so short that a tenth of it is nothing.
+                let width = Span::from_ns((window.as_ns() / u64::from(TEN)).max(1));
+                slots.add([1, i64::from(is_bad)], now, width, TEN);
+                let [all, bad] = slots.sums(now, width, TEN);
                 all >= i64::from(min_calls) && is_share(bad, all, share)
             }
+            _ => false,
         }
     }
 
@@ -119,37 +144,6 @@ impl Trip {
             }
             Self::Consecutive(_) | Self::Count { .. } if failed > 0 => Some(false),
             Self::Consecutive(_) | Self::Count { .. } => (succeeded >= probes).then_some(true),
-        }
-    }
-}
-
-impl TripState {
-    /// The breaker is closed again.
-    pub fn restart(&mut self, now: Instant) {
-        (self.since, self.failures, self.window, self.last_bad) = (now, 0, 0, 0);
-        self.failed_at.clear();
-        self.last.clear();
-        self.recent.clear();
-    }
-
-    /// Counts one more; how many there are, and how many of them are bad.
-    fn ratio_with(&mut self, over: Over, is_bad: bool, now: Instant) -> (i64, i64) {
-        match over {
-            Over::Calls(calls) => {
-                if self.last.len() as u64 >= u64::from(calls) {
-                    self.last_bad -= u32::from(self.last.pop_front() == Some(true));
-                }
-                self.last.push_back(is_bad);
-                self.last_bad += u32::from(is_bad);
-                (self.last.len() as i64, self.last_bad.into())
-            }
-            Over::Time(window) => {
-                // No window is so short that a tenth of it is nothing.
-                let width = Span::from_ns((window.as_ns() / u64::from(TEN)).max(1));
-                self.recent.add([1, i64::from(is_bad)], now, width, TEN);
-                let [all, bad] = self.recent.sums(now, width, TEN);
-                (all, bad)
-            }
         }
     }
 }

@@ -80,6 +80,9 @@ impl Resolver<'_> {
             total_timeout: self.limit(&table.total_timeout, &format!("`{path}.total_timeout`")),
             policy,
             pool: self.pool(path, table),
+            breaker: self.breaker(path, table),
+            throttle: self.throttle(path, table),
+            hedge: self.hedge(path, table),
             avoid_previous: table.avoid_previous.get() == Some(&true),
         }
     }

@@ -23,8 +23,8 @@ const NO_LIMITER: &str = "for no limiter write `limiter = \"none\"`";
 /// The way out for controlled delay without a delay.
 const NO_CODEL: &str = "for a queue that drops nobody write `drop = \"never\"`";
 
-/// The most servers of all services together, and the most pools: one for each instance of a caller and each of its
-/// calls that has one. Each keeps a state of some hundred bytes, in each replica that runs.
+/// The most servers of all services together, and the most pools, breakers, throttles and limits of hedges: one for each
+/// instance of a caller and each of its calls that has one. Each keeps a state of some hundred bytes, in each replica that runs.
 const SERVERS_MAX: u64 = 1_000_000;
 const POOLS_MAX: u64 = 1 << 24;
 
@@ -37,19 +37,26 @@ impl Resolver<'_> {
             self.refuse(place, message, "lower an `instances`; one server with more `workers` may do");
         }
         let pools = |instances: u32, calls: &[CallDraft]| {
-            u64::from(instances) * calls.iter().filter(|call| call.pool.is_some()).count() as u64
+            u64::from(instances) * calls.iter().map(CallDraft::states_per_caller).sum::<u64>()
         };
         let of_groups: u64 = groups.iter().map(|group| pools(group.clients, &group.calls)).sum();
         let of_services: u64 = services.iter().map(|service| pools(service.capacity.instances, &service.calls)).sum();
         let all = of_groups + of_services;
         // The place is where most of them are.
         let (key, hint) = if of_groups >= of_services {
-            (self.tables.clients.key(), "lower a `count`, or give the pool to a service that the clients call")
+            (
+                self.tables.clients.key(),
+                "lower a `count`, share the guards (`shared_by = \"group\"`), or give the pool to a service that the clients call",
+            )
         } else {
-            (self.tables.services.key(), "lower the `instances` of a service whose calls have pools")
+            (
+                self.tables.services.key(),
+                "lower the `instances` of a service whose calls have pools, or share the guards",
+            )
         };
         if let (true, Some(place)) = (all > POOLS_MAX, key) {
-            let message = format!("there are {all} pools in all, one for each caller; the limit is {POOLS_MAX}");
+            let message =
+                format!("there are {all} pools and guards in all, one for each caller; the limit is {POOLS_MAX}");
             self.refuse(place, message, hint);
         }
     }
@@ -57,8 +64,10 @@ impl Resolver<'_> {
     /// What the service at `path` can do at once.
     pub(super) fn capacity(&mut self, path: &str, table: &ServiceTable) -> Capacity {
         let none = Capacity::UNLIMITED;
+        let instances = table.instances.get().map_or(none.instances, |&Instances(count)| narrow(count));
         Capacity {
-            instances: table.instances.get().map_or(none.instances, |&Instances(count)| narrow(count)),
+            instances,
+            ejection: self.ejection(path, &table.ejection, instances),
             balance: table.balance.get().map_or(none.balance, balance),
             workers: limit(table.workers.get().and_then(|limit| limit.value()).map(|&Workers(count)| count)),
             holds_worker: table.holds_worker.get().copied().unwrap_or(none.holds_worker),

@@ -15,6 +15,7 @@ mod operations;
 mod order;
 mod pauses;
 mod policies;
+mod protection;
 mod recovery;
 mod silence;
 mod strays;

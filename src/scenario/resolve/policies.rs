@@ -98,14 +98,8 @@ impl Resolver<'_> {
         let path = format!("retries.{name}");
         let backoff = table.backoff.get().map_or(Backoff::None, |choice| self.backoff(&path, choice));
         let jitter = match table.jitter.get() {
-            None | Some(JitterChoice::None) => Jitter::None,
-            Some(JitterChoice::Full) => Jitter::Full,
-            Some(JitterChoice::Equal) => Jitter::Equal,
-            Some(JitterChoice::Spread(spread)) => {
-                let Share(spread) = spread.value;
-                Jitter::Spread(spread)
-            }
-            Some(JitterChoice::Add(dist)) => Jitter::Add(self.dist(&dist.value, &format!("{path}.jitter.add"))),
+            None => Jitter::None,
+            Some(choice) => self.jitter(&format!("{path}.jitter"), choice),
         };
         if let (Backoff::Decorrelated { .. }, true, Some(place)) =
             (&backoff, jitter != Jitter::None, table.jitter.key())
@@ -125,6 +119,20 @@ impl Resolver<'_> {
             Some(CapOrderChoice::Both) => CapOrder::Both,
         };
         Schedule::new(backoff, cap, cap_order, jitter)
+    }
+
+    /// The jitter at `path`.
+    pub(super) fn jitter(&mut self, path: &str, choice: &JitterChoice) -> Jitter {
+        match choice {
+            JitterChoice::None => Jitter::None,
+            JitterChoice::Full => Jitter::Full,
+            JitterChoice::Equal => Jitter::Equal,
+            JitterChoice::Spread(spread) => {
+                let Share(spread) = spread.value;
+                Jitter::Spread(spread)
+            }
+            JitterChoice::Add(dist) => Jitter::Add(self.dist(&dist.value, &format!("{path}.add"))),
+        }
     }
 
     fn backoff(&mut self, path: &str, choice: &BackoffChoice) -> Backoff {

@@ -3,7 +3,7 @@
 use crate::scenario::counts::PoolSize;
 use crate::scenario::declare::table;
 use crate::scenario::field::OrNone;
-use crate::scenario::tables::DistSetting;
+use crate::scenario::tables::{BreakerTable, DistSetting, HedgeTable, ThrottleChoice};
 use crate::scenario::unbuilt;
 use crate::scenario::values::{Copies, Duration, Name, Positive, Reserve, Share};
 
@@ -30,7 +30,13 @@ table! {
     retry: Name,
     /// Slots that the attempts need, such as connections. Each client has its own, as has each server of a calling service. Default: `"none"`. Example: `{ size = 100, max_wait = "50ms" }`.
     pool: OrNone<PoolTable>,
-    /// Whether a retry goes to another server of the target than the attempt before it, if there is another. Default: `false`. Example: `true`.
+    /// What stops sending anything to a callee that keeps failing. Default: `"none"`. Example: `{ trip = { consecutive = 5 }, open_for = "5s" }`.
+    breaker: OrNone<Box<BreakerTable>>,
+    /// What holds back a share of the attempts, the larger the more of them fail. Default: `"none"`. Example: `{ adaptive = { k = 2.0 } }`.
+    throttle: ThrottleChoice,
+    /// Copies of an attempt, sent beside it while it has no answer. Default: `"none"`. Example: `{ after = "100ms" }`.
+    hedge: OrNone<HedgeTable>,
+    /// Whether a retry or hedge goes to another server of the target than the one picked before, if there is another. Default: `false`. Example: `true`.
     avoid_previous: bool,
     /// How likely the call is made at all. Only for calls of services. Default: `1.0`. Example: `0.1`.
     probability: Share,

@@ -12,6 +12,7 @@ mod dists;
 mod expect;
 mod faults;
 mod operations;
+mod protection;
 mod recovery;
 mod retries;
 mod services;
@@ -31,6 +32,10 @@ pub use dists::{DistChoice, DistSetting, LognormalTable, PercentilesTable, Unifo
 pub use expect::ExpectTable;
 pub use faults::{DirectionChoice, EffectChoice, FailTable, FaultTable, LossTable, RandomTable, SlowTable};
 pub use operations::{IdempotencyChoice, OnExhaustedChoice, StoreTable, StoreWaitChoice};
+pub use protection::{
+    AdaptiveTable, AdmissionTable, BreakerTable, CountTable, CountsChoice, EjectionTable, HedgeTable, PositionChoice,
+    ThrottleChoice, TripChoice,
+};
 pub use recovery::RecoveryTable;
 pub use retries::{BackoffChoice, BeyondChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable};
 pub use services::ServiceTable;

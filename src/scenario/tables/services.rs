@@ -11,7 +11,8 @@ use crate::scenario::field::{Named, OrNone, OrUnlimited, Spanned};
 use crate::scenario::reader::{Read, Reader};
 use crate::scenario::shape::Shape;
 use crate::scenario::tables::{
-    BalanceChoice, CallTable, CancelChoice, ContentionTable, DistSetting, LimiterChoice, QueueTable, StoreTable,
+    BalanceChoice, CallTable, CancelChoice, ContentionTable, DistSetting, EjectionTable, LimiterChoice, QueueTable,
+    StoreTable,
 };
 use crate::scenario::unbuilt;
 use crate::scenario::values::Name;
@@ -25,6 +26,8 @@ table! {
     instances: Instances,
     /// Which server an arrival goes to. Default: `"round_robin"`. Example: `"least_loaded"`.
     balance: BalanceChoice,
+    /// When the balancer sends nothing to a server for a while. Default: `"none"`. Example: `{ consecutive = 5, ejected_for = "30s", max_share = 0.5 }`.
+    ejection: OrNone<EjectionTable>,
     /// How many arrivals a server works on at once. Default: `"unlimited"`. Example: `64`.
     workers: OrUnlimited<Workers>,
     /// Whether a worker is kept while the calls of its arrival run, waits between retries included; otherwise only for the service time. Default: `true`. Example: `false`.
