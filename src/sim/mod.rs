@@ -30,8 +30,9 @@
 //! - *A call begins*: its clock starts. Its *end* is the earlier of start + `total_timeout` and the deadline that the
 //!   work making it was given. If that is not later than now, the call fails at once with `deadline` (reason
 //!   `deadline`) and has made no attempt. Otherwise the timer of its end is armed, if it has one, and its first attempt
-//!   starts.
-//! - *An attempt starts*: its clock starts. If its call has a `pool`, it needs one of the slots of its caller's
+//!   starts, unless a breaker forbids that: see "Breakers and throttles".
+//! - *An attempt starts*: its clock starts. A breaker and a throttle may turn it away, see there. If its call has a
+//!   `pool`, it needs one of the slots of its caller's
 //!   instance (each client is one, and each server of a service). If one is free and nobody waits for it, the attempt
 //!   takes it and is *sent*. Otherwise, if `max_wait` is zero, it is *turned away* with `pool_timeout`; if not, it
 //!   waits behind those that wait already, and its timer is armed for the earlier of now + `timeout` and now +
@@ -46,8 +47,9 @@
 //!   reserve (a share is that of the time from now until then); otherwise it is told none. For the drop rules of queues
 //!   every attempt has a deadline: what it was told, or else the earlier of the call's end and the start of its clock +
 //!   `timeout`.
-//! - *An attempt is turned away*: it has *ended* without having been sent, with `deadline` at the call's end, with
-//!   `pool_timeout` at its timer if `max_wait` is not longer than `timeout`, and else with `timeout`. It is one of the
+//! - *An attempt is turned away*: it has *ended* without having been sent, with the error of the breaker or throttle
+//!   that said so; or, where it waited for a slot, with `deadline` at the call's end, with `pool_timeout` at its timer
+//!   if `max_wait` is not longer than `timeout`, and else with `timeout`. It is one of the
 //!   attempts that the policy allows, but no attempt in the metrics: a *retry* is an attempt that is sent after another
 //!   of its own call was sent, and *original* is what was sent first of its call, by work that was original itself.
 //! - **Arrive** at a service: the balancer picks a server, see below. If a `blackhole` is active there, the attempt is
@@ -109,6 +111,48 @@
 //! - *The call waits* for a retry: the budget is charged, by the error of the attempt that failed.
 //! - *A call succeeds*: `token_bucket`, `grpc_throttle` and `windowed_ratio` that deposits on success pay in;
 //!   `aws_quota` pays `per_success` in if the call needed one attempt, and else what its last retry was charged.
+//!
+//! ## Breakers and throttles
+//!
+//! The breaker and the throttle of a call have one state for each of its caller's instances, or one for all. The rules
+//! are in [`policy`](crate::policy).
+//!
+//! - *A call is about to start its first attempt*: a breaker that stands outside is asked. If it does not let the call
+//!   through, that fails at once with `breaker_open` (reason `not_retryable`) and has made no attempt.
+//! - *An attempt starts*: first a breaker that stands inside is asked; if it does not let the attempt through, that is
+//!   *turned away* with `breaker_open`. Then the throttle is asked; if it holds the attempt back, that is *turned away*
+//!   with `throttled`. What was let through is over for the breaker when the attempt has ended, was turned away, or its
+//!   call is abandoned; outside, when the call has ended or is abandoned.
+//! - *An attempt that was sent has ended* (not one that was turned away, or whose call is abandoned): it counts for the
+//!   throttle, and for a breaker that counts attempts, as having taken the time since its clock started; then it is over
+//!   for the breaker. That comes after it is no longer active for its budget, and before the policy is asked.
+//! - *A call has ended*: if its last attempt was sent, it counts for a breaker that counts calls, as having taken the time
+//!   since its clock started, with the error that it fails with; then it is over for the breaker. That comes before its
+//!   fallback begins, or whoever made it goes on.
+//! - A breaker counts by the last time that it let something of this call through: if it has not let the attempt
+//!   through, or has moved since, nothing counts.
+//!
+//! ## Hedges
+//!
+//! What is sent for an attempt of a hedged call is its first *copy*; more may be sent beside it. Whatever is said above
+//! of an attempt that is sent, arrives, is answered or given up goes for each copy; but not what is said of budgets,
+//! breakers and throttles, for which a hedge is nothing of its own.
+//!
+//! - *The first copy is sent*: when its timer is armed, that of the hedge is armed for now + `after`.
+//! - **Timer** of a hedge: the next copy is *due*. If fewer hedges are under way than `in_flight`, for all calls that
+//!   share that limit, and the caller's pool, if there is one, has a free slot for which nobody waits, the copy takes
+//!   the slot and is *sent*; else it is left out. Then, if less than `copies` were due, the timer is armed again for now
+//!   + `after`. A hedge is under way from when it is sent until it is answered in time or is given up.
+//! - The timer of the attempt is that of its first copy: the start of its clock + `timeout`; `connect_timeout` is not
+//!   for the attempt but for each copy. Where a *lost* copy finds nobody, **Timer** of the copy comes at its sending +
+//!   `connect_timeout`, if that is before the caller stops waiting for the attempt: the copy is *given up* and has
+//!   failed with `timeout`.
+//! - *A copy is answered* in time with success: the attempt has *ended* with success. The other copies, in the order in
+//!   which they were sent, are *given up*; unless `cancel_losers` is set, their targets never learn of that.
+//! - *A copy fails*, by an answer or by its timer: if there are others under way, the attempt goes on. Else it has *ended*
+//!   with this error (and what the answer says about when to try again), and no more copies are due.
+//! - **Timer** of the attempt, or of the call's end: all copies are *given up*, in the order in which they were sent.
+//! - A hedge is no retry, and it is not original.
 //!
 //! ## Operations
 //!
@@ -188,21 +232,26 @@
 //!
 //! ## The balancer
 //!
-//! A service with several servers has a balancer. It picks from all of them; but if the call says `avoid_previous`, not
-//! the one that was picked last for an attempt of the same call, a lost one too, while its caller waited for it, when
-//! this one was sent.
+//! A service with several servers has a balancer. It picks from those that are not *ejected*, or from all if all are;
+//! but if the call says `avoid_previous`, not the one that was picked last for an attempt of the same call, a lost one
+//! too, while its caller waited for it, when this one was sent: unless there is no other to pick from.
 //! The load of a server is the number of attempts in progress there (arrived, and not answered, dropped or cancelled),
 //! and of those that a `blackhole` has swallowed there and whose callers wait for them still.
 //!
-//! - `round_robin`: the server that a counter of the service stands at, or the one after it if that is to be avoided;
+//! - `round_robin`: the server that a counter of the service stands at, or the next one after it that may be picked;
 //!   the counter, at first 0, goes on to the server after the one picked. After the last comes the first.
 //! - `random`: one of the candidates in ascending order, by the draw `Server`.
 //! - `least_loaded`: the lowest of those with the least load.
 //! - `two_choices`: the one that `random` picks and one of the other candidates, by the draw `OtherServer`; of these
 //!   the one with less load, the first if they are equal. If there is no other, the first.
 //! - `primary`: the lowest candidate.
-//! - `by_copy`: the number of the call's copy modulo the number of servers, or the one after it if that is to be
-//!   avoided. A fallback is the same copy as the call that failed; a client's call is copy 0.
+//! - `by_copy`: the number of the call's copy modulo the number of servers, or the next one after it that may be
+//!   picked. A fallback is the same copy as the call that failed; a client's call is copy 0.
+//!
+//! Where servers may be ejected, each attempt that is answered in time, or given up at a timer (not because another copy
+//! was faster, or its call is abandoned), counts for the server that was picked for it, if one was. The rule is
+//! [`Ejection`](crate::policy::Ejection); what an attempt was picked for before the server was ejected counts after that,
+//! too.
 //!
 //! The run ends before the first event at or after the horizon; without a horizon, when nothing but fault transitions
 //! at later instants is left and nothing is in progress that could go on with them. Then its end is the instant of the
@@ -217,11 +266,13 @@
 //! `k` makes has, as its copy `c` (from 0), the key `call_key(k, call.key, c)` (a client's call: `k` is that of the
 //! request); whether it is made is drawn from the key of copy 0. A fallback has the key `call_key(key of the call that
 //! failed, fallback.key, 0)`. The attempt n of a call has the key `attempt_key(call key, n, 0)`: that is the key of the
-//! work at the service. From the attempt's key come its service time, its times on the network, the wait after it, its
-//! server (`below(draw(key, purpose), candidates)`), `draw(mix(attempt, fault.key), Fault)` whether a fault strikes it,
-//! and from `mix(attempt, fault.key)` the delay of that fault, what it adds (both for `FaultDelay`), whether it takes a
-//! message (`Loss`), and whether the attempt shares the draw of its epoch (`Shares`). That is `draw(mix(mix(replica
-//! key, fault.key), now / epoch), Epoch)`.
+//! work at the service. Its copies have the keys `attempt_key(call key, n, 1)`, `2`, ... From the attempt's key (a
+//! copy's own, but that of the attempt for the wait) come its service time, its times on the network, the wait after
+//! it, its server (`below(draw(key, purpose), candidates)`), `draw(mix(attempt, fault.key), Fault)` whether a fault
+//! strikes it, and from `mix(attempt, fault.key)` the delay of that fault, what it adds (both for `FaultDelay`),
+//! whether it takes a message (`Loss`), whether the throttle holds it back (`Throttle`), and whether the attempt shares
+//! the draw of its epoch (`Shares`). How long a breaker is open is drawn from `draw(key, Open)` of the attempt, or of
+//! the call, that opened it. That of an epoch is `draw(mix(mix(replica key, fault.key), now / epoch), Epoch)`.
 
 pub mod agenda;
 mod arrivals;
