@@ -3,13 +3,13 @@
 //! # What happens to a request
 //!
 //! Every line that begins with an event name is one event. Events at one instant happen in this order: fault
-//! transitions; then everything in the order in which it was scheduled; then timeouts, in the order in which they
-//! were armed. A delay of zero is scheduled like any other: at this instant, after what is already scheduled there.
-//! Only a phase that the plan does not have (a constant service time of zero, an error returned without delay) is no
-//! event at all: what follows it is done at once. Workers and slots that become free while others wait for them go on to
-//! whoever is next when the event has been dealt with otherwise, in the order in which they became free. But once a
-//! timeout has happened at an instant, they do so only when nothing else is left to happen there: of many whose
-//! patience ends at one instant, none is given what another has just given up.
+//! transitions; then everything in the order in which it was scheduled; then timeouts, in the order in which they were
+//! armed. A delay of zero is scheduled like any other: at this instant, after what is already scheduled there. Only a
+//! phase that the plan does not have (a constant service time of zero, an error returned without delay) is no event at
+//! all: what follows it is done at once. Workers and slots that become free while others wait for them go on to whoever
+//! is next when the event has been dealt with otherwise, in the order in which they became free. But once a timeout has
+//! happened at an instant, they do so only when nothing else is left to happen there: of many whose patience ends at
+//! one instant, none is given what another has just given up.
 //!
 //! ## Arrivals
 //!
@@ -124,11 +124,11 @@
 //!   with `throttled`. What was let through is over for the breaker when the attempt has ended, was turned away, or its
 //!   call is abandoned; outside, when the call has ended or is abandoned.
 //! - *An attempt that was sent has ended* (not one that was turned away, or whose call is abandoned): it counts for the
-//!   throttle, and for a breaker that counts attempts, as having taken the time since its clock started; then it is over
-//!   for the breaker. That comes after it is no longer active for its budget, and before the policy is asked.
-//! - *A call has ended*: if its last attempt was sent, it counts for a breaker that counts calls, as having taken the time
-//!   since its clock started, with the error that it fails with; then it is over for the breaker. That comes before its
-//!   fallback begins, or whoever made it goes on.
+//!   throttle, and for a breaker that counts attempts, as having taken the time since its clock started; then it is
+//!   over for the breaker. That comes after it is no longer active for its budget, and before the policy is asked.
+//! - *A call has ended*: if its last attempt was sent, it counts for a breaker that counts calls, as having taken the
+//!   time since its clock started, with the error that it fails with; then it is over for the breaker. That comes
+//!   before its fallback begins, or whoever made it goes on.
 //! - A breaker counts by the last time that it let something of this call through: if it has not let the attempt
 //!   through, or has moved since, nothing counts.
 //!
@@ -141,33 +141,35 @@
 //! - *The first copy is sent*: when its timer is armed, that of the hedge is armed for now + `after`.
 //! - **Timer** of a hedge: the next copy is *due*. If fewer hedges are under way than `in_flight`, for all calls that
 //!   share that limit, and the caller's pool, if there is one, has a free slot for which nobody waits, the copy takes
-//!   the slot and is *sent*; else it is left out. Then, if less than `copies` were due, the timer is armed again for now
-//!   + `after`. A hedge is under way from when it is sent until it is answered in time or is given up.
+//!   the slot and is *sent*; else it is left out. Then, if less than `copies` were due, the timer is armed again for
+//!   now + `after`. A hedge is under way from when it is sent until it is answered in time or is given up.
 //! - The timer of the attempt is that of its first copy: the start of its clock + `timeout`; `connect_timeout` is not
 //!   for the attempt but for each copy. Where a *lost* copy finds nobody, **Timer** of the copy comes at its sending +
 //!   `connect_timeout`, if that is before the caller stops waiting for the attempt: the copy is *given up* and has
 //!   failed with `timeout`.
 //! - *A copy is answered* in time with success: the attempt has *ended* with success. The other copies, in the order in
 //!   which they were sent, are *given up*; unless `cancel_losers` is set, their targets never learn of that.
-//! - *A copy fails*, by an answer or by its timer: if there are others under way, the attempt goes on. Else it has *ended*
-//!   with this error (and what the answer says about when to try again), and no more copies are due.
+//! - *A copy fails*, by an answer or by its timer: if there are others under way, the attempt goes on. Else it has
+//!   *ended* with this error (and what the answer says about when to try again), and no more copies are due.
 //! - **Timer** of the attempt, or of the call's end: all copies are *given up*, in the order in which they were sent.
 //! - A hedge is no retry, and it is not original.
 //!
 //! ## Operations
 //!
-//! What a client's request wants done at one place of the call graph is an *operation*, whatever number of attempts that
-//! takes, there and above. The operation of a client's call is known by the key of that call; that of a call that work
-//! makes by `call_key(of the operation of the work, call.key, copy)`. An attempt belongs to the operation of its call.
+//! What a client's request wants done at one place of the call graph is an *operation*, whatever number of attempts
+//! that takes, there and above. The operation of a client's call is known by the key of that call; that of a call that
+//! work makes by `call_key(of the operation of the work, call.key, copy)`. An attempt belongs to the operation of its
+//! call.
 //!
 //! - *The key sent along* with an attempt of a client: none; that of its operation; that of the attempt (`PerAttempt`);
-//!   or `call_key(client_key, call.key, 0)` (`Reused`). Work that came with a key `k` sends along `call_key(k, call.key,
-//!   copy)`, the same with all attempts of a call; work that came without one sends none.
+//!   or `call_key(client_key, call.key, 0)` (`Reused`). Work that came with a key `k` sends along `call_key(k,
+//!   call.key, copy)`, the same with all attempts of a call; work that came without one sends none.
 //! - *A turn comes* at a service with a store, and the worker is taken: if the attempt brings a key, the store looks it
 //!   up. If it does not know it, or its result has been there for `ttl`, it notes that the operation is *being done*,
-//!   and the service works on it. If what it knows is of another operation, the attempt is *answered* with `invalid`. If
-//!   the operation has ended, it is *answered* with the same result, degraded if that was. If it is being done, it is
-//!   *answered* with `refused`, or keeps its worker and *waits for it*, as the store's rule says. All this takes no time.
+//!   and the service works on it. If what it knows is of another operation, the attempt is *answered* with `invalid`.
+//!   If the operation has ended, it is *answered* with the same result, degraded if that was. If it is being done, it
+//!   is *answered* with `refused`, or keeps its worker and *waits for it*, as the store's rule says. All this takes no
+//!   time.
 //! - When work that does an operation is *answered*, the store has the result from then on: successes, and errors of
 //!   faults and of the calls that it made. Then those that wait for it are *answered* with it, in the order in which
 //!   they began to wait.
@@ -177,7 +179,8 @@
 //! - *Side effects*: those of a service that `writes` take place when its service is over, before its calls, also if a
 //!   `fail` with `work` answers it then. Another one of the same operation is a duplicate.
 //! - *A client's request ends* badly: it is `unknown` if, of the attempts beneath it that were sent to a service that
-//!   writes, one has not been answered in time so far, given up or not. A dead letter is one whose reason is `exhausted`.
+//!   writes, one has not been answered in time so far, given up or not. A dead letter is one whose reason is
+//!   `exhausted`.
 //!
 //! ## Faults
 //!
@@ -248,10 +251,10 @@
 //! - `by_copy`: the number of the call's copy modulo the number of servers, or the next one after it that may be
 //!   picked. A fallback is the same copy as the call that failed; a client's call is copy 0.
 //!
-//! Where servers may be ejected, each attempt that is answered in time, or given up at a timer (not because another copy
-//! was faster, or its call is abandoned), counts for the server that was picked for it, if one was. The rule is
-//! [`Ejection`](crate::policy::Ejection); what an attempt was picked for before the server was ejected counts after that,
-//! too.
+//! Where servers may be ejected, each attempt that is answered in time, or given up at a timer (not because another
+//! copy was faster, or its call is abandoned), counts for the server that was picked for it, if one was. The rule is
+//! [`Ejection`](crate::policy::Ejection); what an attempt was picked for before the server was ejected counts after
+//! that, too.
 //!
 //! The run ends before the first event at or after the horizon; without a horizon, when nothing but fault transitions
 //! at later instants is left and nothing is in progress that could go on with them. Then its end is the instant of the

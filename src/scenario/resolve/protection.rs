@@ -127,14 +127,14 @@ impl Resolver<'_> {
             let message = format!("{owner} has neither `window` nor `calls`");
             self.refuse(place, message, "add `window = \"10s\"`, or `calls = 100`");
         }
-        let least = min_calls.get().map(|&Failures(count)| narrow(count));
+        self.require(min_calls, owner, "min_calls", "20", Some(place));
+        let least = min_calls.get().map(|&Failures(count)| narrow(count))?;
         if let Some(&WindowCalls(calls)) = calls.get() {
             let calls = narrow(calls);
-            return Some((Over::Calls(calls), least.map_or(calls, |least| least.min(calls))));
+            return Some((Over::Calls(calls), least.min(calls)));
         }
         let &Duration(window) = window.get()?;
-        self.require(min_calls, owner, "min_calls", "20", Some(place));
-        Some((Over::Time(window), least?))
+        Some((Over::Time(window), least))
     }
 
     /// The throttle of the call at `path`.

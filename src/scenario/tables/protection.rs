@@ -26,7 +26,7 @@ table! {
     counts: CountsChoice,
     /// Whether it stands inside of the retries and is asked before each attempt, or outside and is asked once, when the call begins. Default: `"inside"`. Example: `"outside"`.
     position: PositionChoice,
-    /// The errors that are failures; with any other the callee has answered. What the caller itself turned away does not count. Default: all but `"invalid"`. Example: `["timeout", "unavailable"]`.
+    /// The errors that are failures; with any other the callee has answered. What the caller itself turned away does not count. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["timeout", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
     /// Who shares it. Default: `"instance"`. Example: `"group"`.
     shared_by: SharedByChoice,
@@ -65,7 +65,7 @@ table! {
     window: Duration,
     /// Of how many that ended last. Required, or `window`. Example: `100`.
     calls: WindowCalls,
-    /// How many must have ended: fewer do not open it. More than `calls` are as many. Default: `calls`; required with `window`. Example: `20`.
+    /// How many must have ended: fewer do not open it. More than `calls` are as many. Required. Example: `20`.
     min_calls: Failures,
 }
 
@@ -80,7 +80,7 @@ table! {
     window: Duration,
     /// Of how many that ended last. Required, or `window`. Example: `100`.
     calls: WindowCalls,
-    /// How many must have ended: fewer do not open it. More than `calls` are as many. Default: `calls`; required with `window`. Example: `20`.
+    /// How many must have ended: fewer do not open it. More than `calls` are as many. Required. Example: `20`.
     min_calls: Failures,
 }
 
@@ -120,7 +120,7 @@ table! {
     k: AtLeastOne,
     /// How long requests and accepts count. Default: `"2m"`. Example: `"30s"`.
     window: Duration,
-    /// The errors with which an attempt was not accepted. Default: all but `"invalid"`. Example: `["overloaded", "rate_limited"]`.
+    /// The errors with which an attempt was not accepted. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["overloaded", "rate_limited"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
     /// Who shares its state. Default: `"instance"`. Example: `"group"`.
     shared_by: SharedByChoice,
@@ -137,7 +137,7 @@ table! {
     max: Share,
     /// How long requests and accepts count. Default: `"30s"`. Example: `"2m"`.
     window: Duration,
-    /// The errors with which an attempt was not accepted. Default: all but `"invalid"`. Example: `["overloaded", "unavailable"]`.
+    /// The errors with which an attempt was not accepted. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["overloaded", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
     /// Who shares its state. Default: `"instance"`. Example: `"group"`.
     shared_by: SharedByChoice,
@@ -169,6 +169,6 @@ table! {
     max_ejected_for: Duration,
     /// The largest share of the servers that is ejected at once, rounded down: of five servers 10 % are none. Default: `0.1`. Example: `0.5`.
     max_share: Share,
-    /// The errors that are failures; with any other the server has answered. Default: all but `"invalid"`. Example: `["timeout", "unavailable"]`.
+    /// The errors that are failures; with any other the server has answered. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["timeout", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
 }
