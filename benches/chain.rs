@@ -8,24 +8,13 @@
 #[path = "hold/beside.rs"]
 mod beside;
 mod hold;
+#[path = "hold/scenario.rs"]
+mod scenario;
 
-use std::hint::black_box;
-use std::path::Path;
-
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use stormsim::scenario::{Overrides, Scenario};
-use stormsim::sim::simulate;
+use criterion::{Criterion, criterion_group, criterion_main};
 
 fn chain(criterion: &mut Criterion) {
-    let scenario = Scenario::load(Path::new("benches/chain.toml"), &Overrides::default()).expect("it is right");
-    let plan = &scenario.variants()[0].1;
-    let mut group = criterion.benchmark_group("chain");
-    group.sample_size(10);
-    group.throughput(Throughput::Elements(simulate(plan, 42, 0).events));
-    group.bench_function(BenchmarkId::new("events", "60 s"), |bencher| {
-        bencher.iter(|| black_box(simulate(plan, 42, 0)));
-    });
-    group.finish();
+    scenario::events(criterion, "chain", "benches/chain.toml");
 }
 
 criterion_group!(benches, beside::heap, chain);
