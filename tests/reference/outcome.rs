@@ -129,8 +129,10 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
     for request in record.requests.iter().filter(|request| belongs(request)) {
         let until = request.ended.as_ref().map_or(record.end, |end| end.at);
         series.in_flight.push(request.began..until);
-        if let Some(RequestEnd { at, result, .. }) = request.ended {
-            if result.is_ok() { series.succeeded.push(at) } else { series.failed.push(at) }
+        match request.ended {
+            Some(RequestEnd { at, result: Ok(()), .. }) => series.succeeded.push(at),
+            Some(RequestEnd { at, is_unknown: false, .. }) => series.failed.push(at),
+            _ => {}
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| counts(attempt.id)) {
