@@ -117,9 +117,8 @@ fn service(grid: Grid) -> impl Strategy<Value = ServiceSketch> {
     let step = prop_oneof![1 => vec(step_call(grid), 1), 2 => vec(step_call(grid), 2..=3)];
     // Often quick, so that there is time left for calls, and for the calls of those.
     let service_time = prop_oneof![1 => Just(Dist::ZERO), 3 => dist(grid)];
-    (service_time, vec(step, 1..=3), capacity(grid), effects(grid)).prop_map(
-        |(service_time, steps, capacity, effects)| ServiceSketch { service_time, steps, capacity, effects },
-    )
+    (service_time, vec(step, 1..=3), capacity(grid), effects(grid))
+        .prop_map(|(service_time, steps, capacity, effects)| ServiceSketch { service_time, steps, capacity, effects })
 }
 
 fn step_call(grid: Grid) -> impl Strategy<Value = StepCallSketch> {

@@ -51,7 +51,9 @@ pub fn windows_sum_to_the_whole(outcome: &Outcome) -> Result<(), TestCaseError> 
     prop_assert_eq!(sum(|it| it.succeeded_first_try), requests.succeeded_first_try);
     prop_assert_eq!(sum(|it| it.degraded), requests.degraded);
     prop_assert_eq!(sum(|it| it.failed()), requests.failed());
-    prop_assert_eq!(sum(|it| it.stopped_by.iter().sum()), requests.failed());
+    prop_assert_eq!(sum(|it| it.unknown), requests.unknown);
+    prop_assert_eq!(sum(|it| it.dead_letters), requests.dead_letters);
+    prop_assert_eq!(sum(|it| it.stopped_by.iter().sum()), requests.stopped_by.iter().sum::<u64>());
 
     let calls = &outcome.all_calls;
     let sum = |count: fn(&CallTally) -> u64| windows().map(|it| count(&it.all_calls)).sum::<u64>();
@@ -79,6 +81,9 @@ pub fn windows_sum_to_the_whole(outcome: &Outcome) -> Result<(), TestCaseError> 
         prop_assert_eq!(sum(|it| it.completed), whole.completed);
         prop_assert_eq!(sum(|it| it.succeeded), whole.succeeded);
         prop_assert_eq!(sum(|it| it.faulted), whole.faulted);
+        prop_assert_eq!(sum(|it| it.executions), whole.executions);
+        prop_assert_eq!(sum(|it| it.duplicate_effects), whole.duplicate_effects);
+        prop_assert_eq!(sum(|it| it.recognised), whole.recognised);
         for by in 0..REFUSALS {
             prop_assert_eq!(parts().map(|it| it.refused_by[by]).sum::<u64>(), whole.refused_by[by]);
         }
