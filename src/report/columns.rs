@@ -78,8 +78,8 @@ pub static TIMELINE: [CsvColumn; 15] = [
     ),
     count(
         "failed",
-        "requests that failed; of a call attempts that failed or were given up, of a service arrivals answered with an \
-         error, refused or dropped",
+        "requests that ended without success, `failed` or `unknown`; of a call attempts that failed or were given up, of a \
+         service arrivals answered with an error, refused or dropped",
     ),
     count("timeouts", "attempts that their caller stopped waiting for; of a service those of the calls to it"),
     count(

@@ -38,6 +38,23 @@ const SYNONYMS: &[Synonyms] = &[
     ),
     ("a call", &["target", "service"], "write `to = \"db\"`"),
     ("a call", &["latency", "delay"], "write `network = \"1ms\"`; how long the callee works is its `service_time`"),
+    (
+        "a client group",
+        &["idempotency_key", "idempotency_keys", "idempotency_store", "idempotent"],
+        "write `idempotency = \"key\"`, and `idempotency_store = { ttl = \"24h\" }` at the service that is to know it",
+    ),
+    (
+        "a client group",
+        &["dead_letter", "dead_letters", "dead_letter_queue", "dlq"],
+        "write `on_exhausted = \"dead_letter\"`",
+    ),
+    (
+        "a service",
+        &["idempotency", "idempotency_key", "idempotent", "dedup", "deduplication"],
+        "write `idempotency_store = { ttl = \"24h\" }`, and `idempotency = \"key\"` at the clients",
+    ),
+    ("an idempotency store", &["lifetime", "retention", "expires", "expiry"], "write `ttl = \"24h\"`"),
+    ("a service", &["side_effect", "side_effects", "write"], "write `writes = true`"),
     ("a service", &["concurrency", "threads", "max_concurrency"], "write `workers = 64`"),
     ("a service", &["replicas", "servers"], "write `instances = 3`"),
     ("a service", &["latency", "delay", "duration"], "write `service_time = \"5ms\"`"),
