@@ -108,13 +108,13 @@ choice! {
 }
 
 table! {
-    /// Envoy's retry budget: `max(floor(share * attempts under way), minimum)` retries at once. Without a retry budget Envoy allows three: `{ share = 0, minimum = 3 }`.
+    /// Envoy's retry budget: `max(floor(share * attempts under way), minimum)` retries at once. Under way are those that were sent, and those that wait for a slot of the caller's `pool`. Without a retry budget Envoy allows three: `{ share = 0, minimum = 3 }`.
     ConcurrencyTable is "a concurrency budget", unbuilt &[], exclusive &[];
     /// Retries at once for each attempt under way, as a share: 20 % are `0.2`. Default: `0.2`. Example: `0.5`.
     share: Share,
     /// Retries at once in any case. Default: `3`. Example: `0`.
     minimum: WholeTokens,
-    /// Whether a retry counts from its grant on, as in Envoy, and not only once it is sent. Default: `true`. Example: `false`.
+    /// Whether a retry counts from its grant on, as in Envoy, and not only once its wait is over. Default: `true`. Example: `false`.
     counts_waiting: bool,
 }
 
