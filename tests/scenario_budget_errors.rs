@@ -91,6 +91,16 @@ fn numbers_beyond_their_range() {
     ]));
 }
 
+/// A share of ten would be no budget at all, but ten retries for each request.
+#[test]
+fn per_cent_for_a_share() {
+    assert_snapshot!(told(&[
+        "{ ratio_of_requests = { ratio = 10 } }",
+        "{ ratio_of_requests = { ratio = 1.5 } }",
+        "{ ratio_of_requests = { ratio = 1000 } }",
+    ]));
+}
+
 /// Who knows a budget by its product is told its name here.
 #[test]
 fn budgets_by_the_names_of_their_products() {

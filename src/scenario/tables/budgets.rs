@@ -121,7 +121,7 @@ table! {
 table! {
     /// Never more than `floor + ratio * calls` retries. What calm hours have added is not forgotten.
     RatioOfRequestsTable is "a ratio of requests", unbuilt &[], exclusive &[];
-    /// Retries for each call that begins, with at most 6 decimals. Required. Example: `0.1`.
+    /// Retries for each call that begins, at most 1: 10 % are `0.1`. Has at most 6 decimals. Required. Example: `0.1`.
     ratio: Tokens,
     /// Retries that need no calls. Default: `0`. Example: `10`.
     floor: WholeTokens,
