@@ -42,7 +42,7 @@ table! {
 table! {
     /// gRPC's retry throttling. It counts in thousandths of a token.
     GrpcThrottleTable is "a retry throttle", unbuilt &[], exclusive &[];
-    /// `maxTokens`, the most and what is there at the start; from 0.001 to 1000. Required. Example: `10`.
+    /// `maxTokens`, the most and what is there at the start; from 0.001 to 1000. With 2 or fewer there is never a retry. Required. Example: `10`.
     max_tokens: Tokens,
     /// `tokenRatio`, what each success adds; at least 0.001. Decimals after the third are left out, as gRPC does. Required. Example: `0.1`.
     token_ratio: Tokens,
@@ -94,7 +94,7 @@ choice! {
     DepositChoice is "a moment", unbuilt &[];
     /// When a call begins, as in Finagle: an outage does not stop them.
     "start" => Start,
-    /// When a call succeeds, as in Linkerd: an outage leaves only the reserve.
+    /// When a call succeeds, as in Linkerd: an outage leaves only the reserve. (Linkerd also deposits for errors that it does not try again.)
     "success" => Success,
 }
 
