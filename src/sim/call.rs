@@ -85,6 +85,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         let frame = &mut self.calls[index];
         // A call without a limit may get here more often than can be counted; from then on its attempts share a number.
         frame.attempt = frame.attempt.saturating_add(1);
+        if FULL && self.budgets.watch {
+            self.tell_budget_of_attempt(index);
+        }
         if FULL && self.pools.exist() { self.ask_for_slot(index) } else { self.send(index, self.now) }
     }
 
@@ -141,9 +144,6 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         frame.armed = Sequence::NONE;
         self.tap.note(self.now, Note::Sent { call: id, attempt, key });
         self.recorder.sent(id, is_retry, self.now);
-        if FULL && self.budgets.watch {
-            self.tell_budget_of_attempt(index);
-        }
         if FULL && self.has_retry_after {
             self.say_retry_after(work, None);
         }
