@@ -59,12 +59,13 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "succeeded_after_retry" Count "succeeded requests for which the client tried more than once"
         = |t, _| Some((t.succeeded - t.succeeded_first_try) as f64);
     "failed" Count
-        "requests that ended with an error and, as far as the client can tell, without a side effect; by their last \
-         error in `failed_<kind>`"
+        "requests that ended with an error and are not `unknown`; by their last error in `failed_<kind>`, by why the \
+         client did not try again in `stopped_<reason>`"
         = |t, _| Some(t.failed() as f64);
     "unknown" Count
-        "requests that ended with an error and may have had their side effect: an attempt beneath them that was sent \
-         to a service that `writes` has no answer; they are not among the `failed`, whatever their last error is"
+        "requests that ended with an error, and nobody knows whether with a side effect: an attempt beneath them that \
+         was sent to a service that `writes` was not answered in time; they are not among the `failed`, whatever their \
+         last error is"
         = |t, _| Some(t.unknown as f64);
     "degraded" Count "succeeded requests beneath which an optional call had failed" = |t, _| Some(t.degraded as f64);
     "dead_letters" Count
