@@ -185,6 +185,22 @@ fn timers_with_an_offset_of_their_own_repeat_every_minute() {
     }
 }
 
+/// Ten writes that are not answered end at 1 s, when nobody knows whether they were done. Who reads failures over time must
+/// see them there, as none of them succeeded.
+#[test]
+fn the_timeline_counts_what_nobody_knows_among_the_failures() {
+    for (name, metric) in [("timed-out-write", "unknown"), ("timed-out-read", "failed")] {
+        let summary = Experiment::new(&variant("tests/figures/side-effects.toml", name, &[])).run(|| ());
+        assert_eq!(summary.variants[0].metrics[metric].mean, Some(10.0), "{name}");
+        for kind in [ScopeKind::Scenario, ScopeKind::Client] {
+            let series = summary.variants[0].timeline.iter().find(|series| series.kind == kind).expect("it is there");
+            let failed = series.buckets.iter().filter(|bucket| bucket.failed > 0.0);
+            let failed: Vec<(u64, f64)> = failed.map(|bucket| (bucket.index, bucket.failed)).collect();
+            assert_eq!(failed, [(10, 10.0)], "{name}: {kind:?}");
+        }
+    }
+}
+
 /// The rows of the tables of the map, as cells.
 fn map_rows(map: &str) -> Vec<Vec<&str>> {
     let rows = map

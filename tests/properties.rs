@@ -13,6 +13,8 @@ mod random_budget;
 mod random_capacity;
 #[path = "reference/random_fault.rs"]
 mod random_fault;
+#[path = "reference/random_operations.rs"]
+mod random_operations;
 #[path = "reference/random_plan.rs"]
 mod random_plan;
 #[path = "reference/sketch.rs"]
@@ -33,11 +35,12 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, contextualize_config};
 use rayon::ThreadPoolBuilder;
 use stormsim::experiment::Experiment;
-use stormsim::plan::Plan;
+use stormsim::plan::{Effects, InProgressRule, Keys, Plan, Store};
 use stormsim::scenario::{Overrides, Scenario};
 use stormsim::sim::{Note, simulate_tapped};
-use stormsim::time::Instant;
+use stormsim::time::{Instant, Span};
 
+use accounts::operations;
 use books::Books;
 use neighbours::{Part, renamed, side_by_side, without_repetition};
 use random_plan::random_plan;
@@ -63,7 +66,27 @@ proptest! {
         books.balance_attempts(&outcome)?;
         books.balance_arrivals(&outcome)?;
         accounts::are_balanced(&plan, &notes, &outcome, seed)?;
+        operations::are_told(&plan, &notes, &outcome, seed)?;
         limits::are_respected(&plan, &notes, &outcome)?;
+    }
+
+    /// Work without calls of its own has its side effect and is answered in one event: whatever ends it before, or makes
+    /// its caller try again after, a store that forgets nothing lets no operation be done twice. (Work that is cancelled
+    /// or reset while its calls go on has had its side effect, and is forgotten.)
+    #[test]
+    fn what_has_a_key_is_done_once(sketch in random_plan(), seed: u64) {
+        let mut plan = Plan { warmup: Instant::ZERO, ..sketch.plan() };
+        plan.groups.iter_mut().for_each(|group| group.operations.keys = Keys::PerOperation);
+        for service in &mut plan.services {
+            let in_progress = service.effects.store.map_or(InProgressRule::Wait, |store| store.in_progress);
+            service.effects = Effects { writes: true, store: Some(Store { ttl: Span::UNLIMITED, in_progress }) };
+        }
+        let mut notes: Vec<(Instant, Note)> = Vec::new();
+        let outcome = simulate_tapped(&plan, seed, 0, &mut notes);
+        operations::are_told(&plan, &notes, &outcome, seed)?;
+        for (service, tally) in plan.services.iter().zip(&outcome.services) {
+            prop_assert!(!service.steps.is_empty() || tally.duplicate_effects == 0, "{:?} of {:?}", tally, service);
+        }
     }
 
     /// Two plans in one, neither of which knows of the other: each must go as if it were alone, note by note and count

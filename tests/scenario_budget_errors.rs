@@ -91,6 +91,29 @@ fn numbers_beyond_their_range() {
     ]));
 }
 
+/// A share of ten would be no budget at all, but ten retries for each request.
+#[test]
+fn per_cent_for_a_share() {
+    assert_snapshot!(told(&[
+        "{ ratio_of_requests = { ratio = 10 } }",
+        "{ ratio_of_requests = { ratio = 1.5 } }",
+        "{ ratio_of_requests = { ratio = 1000 } }",
+    ]));
+}
+
+/// The settings of the products are answered with ours.
+#[test]
+fn settings_by_their_names_in_the_products() {
+    assert_snapshot!(told(&[
+        "{ concurrency = { budget_percent = 20, min_retry_concurrency = 3 } }",
+        "{ concurrency = { max_retries = 3 } }",
+        "{ windowed_ratio = { deposit = \"success\", retryRatio = 0.2, minRetriesPerSecond = 10 } }",
+        "{ windowed_ratio = { deposit = \"start\", percentCanRetry = 0.2, minRetriesPerSec = 10 } }",
+        "{ aws_quota = { mode = \"legacy\" } }",
+        "{ token_bucket = { max = 10, per_success = 0.1, shared_by = \"group\" } }",
+    ]));
+}
+
 /// Who knows a budget by its product is told its name here.
 #[test]
 fn budgets_by_the_names_of_their_products() {

@@ -115,7 +115,7 @@ fn a_variant_is_answered_at_its_own_line() {
         r#""retries.patient.backof" = "none"
 "retries.patient.backoff" = { fixed = "-1s" }
 "retries.patiant.max_retries" = 3
-"services.db.writes" = true
+"services.db.ejection" = { consecutive = 5 }
 "services.db.service_time.lognormal.mean" = "4ms"
 "retries.patient.max_retries.limit" = 1
 "clients.web.calls.gateway.to" = "nowhere"
@@ -218,7 +218,7 @@ fn metrics_of_other_scopes_and_of_later_versions() {
 metric = "arrivals"
 between = [5, 4]
 [[expect]]
-metric = "duplicate_effects"
+metric = "breaker_opened"
 service = "gateway"
 at_most = 1
 [[expect]]
@@ -239,10 +239,9 @@ fn a_call_cycle_is_printed() {
 #[test]
 fn what_a_later_version_builds_is_refused_and_not_ignored() {
     assert_snapshot!(errors(&[
-        ("count = 10", "count = 10\nidempotency = \"key\""),
         ("\ntimeout = \"1s\"\n", "\ntimeout = \"1s\"\nhedge = { after = \"100ms\" }\n"),
         ("jitter = \"full\"", "jitter = \"full\"\npreset = \"envoy\""),
-        ("metric = \"amplification\"", "metric = \"executions_per_request\""),
+        ("metric = \"amplification\"", "metric = \"hedge_wins\""),
     ]));
 }
 

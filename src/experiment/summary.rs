@@ -238,6 +238,8 @@ pub struct BucketMeans {
     pub retries_max: u64,
     /// Number of workers taken (services), time-weighted.
     pub busy: f64,
+    /// Calls that were not tried again because their budget refused.
+    pub budget_refused: f64,
 }
 
 #[cfg(test)]

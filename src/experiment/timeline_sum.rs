@@ -79,6 +79,7 @@ impl TimelineSum {
             attempts_max: bucket.attempts_max,
             retries_max: bucket.retries_max,
             busy: bucket.sum.busy_ns as f64 / replicas / width,
+            budget_refused: bucket.sum.budget_refused as f64 / replicas,
         };
         let named = scopes.into_iter().zip(&self.series);
         named.map(|((kind, name), sums)| Series { kind, name, buckets: sums.iter().map(mean).collect() }).collect()
@@ -115,6 +116,7 @@ impl SumBucket {
         sum.succeeded += bucket.succeeded;
         sum.failed += bucket.failed;
         sum.timeouts += bucket.timeouts;
+        sum.budget_refused += bucket.budget_refused;
         sum.in_flight_ns += bucket.in_flight_ns;
         sum.queued_ns += bucket.queued_ns;
         sum.busy_ns += bucket.busy_ns;

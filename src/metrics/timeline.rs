@@ -9,8 +9,9 @@ use crate::time::Span;
 /// | attempts | sent, all calls | sent, the group's own calls | sent | arrived |
 /// | retries | of these after the first of their call | likewise | likewise | likewise |
 /// | succeeded | requests | requests | attempts answered well in time | arrivals answered well |
-/// | failed | requests | requests | attempts that failed or were given up | arrivals answered with an error, refused or dropped |
+/// | failed | requests, `unknown` ones included | likewise | attempts that failed or were given up | arrivals answered with an error, refused or dropped |
 /// | timeouts | attempts given up, all calls | of the group's own calls | attempts given up | of the calls to it |
+/// | budget refused | calls refused a retry, all calls | of the group's own | refused a retry | of the calls to it |
 /// | in flight | open requests | open requests | attempts the caller waits for | arrived and not answered |
 /// | queued | waiting at any service | (none) | waiting for a slot of the caller's pool | waiting for a worker |
 /// | busy | (none) | (none) | (none) | workers taken |
@@ -28,6 +29,8 @@ pub struct Bucket {
     pub failed: u64,
     /// Attempts that their caller gave up waiting for.
     pub timeouts: u64,
+    /// Calls that were not tried again because their budget refused.
+    pub budget_refused: u64,
     /// Integral of the number in flight over the bucket, in ns.
     pub in_flight_ns: u128,
     /// Integral of the number that waits, in ns.
@@ -42,11 +45,12 @@ impl Bucket {
         *self == Self { index: self.index, ..Self::default() }
     }
 
-    /// Adds the attempts of a call, its retries and its timeouts.
+    /// Adds the attempts of a call, its retries and its timeouts, and how often its budget refused.
     pub(super) fn add_attempts(&mut self, call: &Self) {
         self.attempts += call.attempts;
         self.retries += call.retries;
         self.timeouts += call.timeouts;
+        self.budget_refused += call.budget_refused;
     }
 }
 

@@ -64,7 +64,7 @@ pub static REPLICAS: [CsvColumn; 3] = [
 ];
 
 /// Of `timeline.csv`.
-pub static TIMELINE: [CsvColumn; 15] = [
+pub static TIMELINE: [CsvColumn; 16] = [
     VARIANT,
     CsvColumn { name: "time_s", unit: Some("s"), meaning: "where the bucket begins; it is one `bucket` wide" },
     text("scope", "what the row is about: `scenario`, `client`, `call`, or `service`"),
@@ -78,8 +78,8 @@ pub static TIMELINE: [CsvColumn; 15] = [
     ),
     count(
         "failed",
-        "requests that failed; of a call attempts that failed or were given up, of a service arrivals answered with an \
-         error, refused or dropped",
+        "requests that ended without success, `failed` or `unknown`; of a call attempts that failed or were given up, of a \
+         service arrivals answered with an error, refused or dropped",
     ),
     count("timeouts", "attempts that their caller stopped waiting for; of a service those of the calls to it"),
     count(
@@ -95,5 +95,10 @@ pub static TIMELINE: [CsvColumn; 15] = [
     count("attempts_max", "the most `attempts` of any replica"),
     count("retries_max", "the most `retries` of any replica"),
     count("busy", "workers taken, a mean over the bucket's time; only of services with limits"),
+    count(
+        "budget_refused",
+        "calls that were not tried again because the retry budget refused; of a client group its own calls, of a \
+         service those to it",
+    ),
     PARTIAL,
 ];

@@ -3,6 +3,10 @@
 /// What describes something, by its noun; the words for a part of it; and what to write instead.
 type Synonyms = (&'static str, &'static [&'static str], &'static str);
 
+/// Whom a budget is shared by is said where it is used, as for all of its kinds.
+const SHARED: &[&str] = &["shared_by", "shared_over"];
+const BESIDE_BUDGET: &str = "it belongs beside `budget`, in the retry policy";
+
 const SYNONYMS: &[Synonyms] = &[
     ("a fault", &["target", "targets", "service", "services", "call", "calls", "client"], "write `on = [\"db\"]`"),
     (
@@ -36,8 +40,56 @@ const SYNONYMS: &[Synonyms] = &[
         &["ratio", "percent", "percentage"],
         "write `{ ratio_of_requests = { ratio = 0.1 } }`, or `{ concurrency = { share = 0.2 } }` for Envoy's per cent",
     ),
+    ("a token bucket", SHARED, BESIDE_BUDGET),
+    ("a retry throttle", SHARED, BESIDE_BUDGET),
+    ("an AWS retry quota", SHARED, BESIDE_BUDGET),
+    ("a windowed ratio", SHARED, BESIDE_BUDGET),
+    ("a concurrency budget", SHARED, BESIDE_BUDGET),
+    ("a ratio of requests", SHARED, BESIDE_BUDGET),
+    ("a token bucket", &["capacity", "size", "max_tokens"], "write `max = 10`"),
+    ("a token bucket", &["refill", "token_ratio", "deposit", "ratio"], "write `per_success = 0.1`"),
+    ("an AWS retry quota", &["capacity", "tokens", "max_tokens"], "write `max = 500`"),
+    ("an AWS retry quota", &["retry_cost"], "write `cost = 14`"),
+    ("an AWS retry quota", &["timeout_cost", "retry_timeout_cost"], "write `cost_timeout = 14`"),
+    ("a mode", &["standard", "2.1", "v2.1"], "write `\"standard-2.1\"`, or `\"standard-pre2026\"` for older SDKs"),
+    ("a mode", &["legacy"], "legacy mode has no quota: write `budget = \"none\"`"),
+    ("a windowed ratio", &["retry_ratio", "retryRatio", "percentCanRetry", "percent"], "write `ratio = 0.2`"),
+    (
+        "a windowed ratio",
+        &["min_retries_per_second", "minRetriesPerSecond", "minRetriesPerSec", "min_per_sec"],
+        "write `min_per_second = 10`",
+    ),
+    ("a moment", &["request", "call"], "write `\"start\"`"),
+    ("a way to round", &["linkerd"], "write `\"tower\"`, which Linkerd uses"),
+    ("a concurrency budget", &["budget_percent", "percent", "percentage"], "for 20 % write `share = 0.2`"),
+    ("a concurrency budget", &["min_retry_concurrency", "minRetryConcurrency", "min"], "write `minimum = 3`"),
+    ("a concurrency budget", &["max_retries", "maxRetries"], "for so many at once write `share = 0` and `minimum = 3`"),
+    ("a ratio of requests", &["percent", "percentage"], "for 10 % write `ratio = 0.1`"),
+    ("a ratio of requests", &["min", "minimum"], "write `floor = 10`"),
+    ("a retry policy", &["retry_budget"], "write `budget = { concurrency = { share = 0.2, minimum = 3 } }`"),
+    ("a set of callers", &["client", "server", "process"], "write `\"instance\"`: each has its own"),
+    ("a set of callers", &["clients", "service", "all"], "write `\"group\"`: one for all of them"),
+    ("a set of calls", &["service"], "write `\"target\"`: one for all calls to a service"),
+    ("a set of calls", &["all", "client", "caller"], "write `\"policy\"`: one for all calls with this policy"),
     ("a call", &["target", "service"], "write `to = \"db\"`"),
     ("a call", &["latency", "delay"], "write `network = \"1ms\"`; how long the callee works is its `service_time`"),
+    (
+        "a client group",
+        &["idempotency_key", "idempotency_keys", "idempotency_store", "idempotent"],
+        "write `idempotency = \"key\"`, and `idempotency_store = { ttl = \"24h\" }` at the service that is to know it",
+    ),
+    (
+        "a client group",
+        &["dead_letter", "dead_letters", "dead_letter_queue", "dlq"],
+        "write `on_exhausted = \"dead_letter\"`",
+    ),
+    (
+        "a service",
+        &["idempotency", "idempotency_key", "idempotent", "dedup", "deduplication"],
+        "write `idempotency_store = { ttl = \"24h\" }`, and `idempotency = \"key\"` at the clients",
+    ),
+    ("an idempotency store", &["lifetime", "retention", "expires", "expiry"], "write `ttl = \"24h\"`"),
+    ("a service", &["side_effect", "side_effects", "write"], "write `writes = true`"),
     ("a service", &["concurrency", "threads", "max_concurrency"], "write `workers = 64`"),
     ("a service", &["replicas", "servers"], "write `instances = 3`"),
     ("a service", &["latency", "delay", "duration"], "write `service_time = \"5ms\"`"),

@@ -4,9 +4,6 @@
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
 
-/// Of a client group.
-pub const CLIENT: &[&str] = &[];
-
 /// Of a call.
 pub const CALL: &[&str] = &[];
 

@@ -3,7 +3,7 @@
 use crate::failure::ErrorKind;
 use crate::plan::Plan;
 use crate::policy::{BudgetRule, Concurrency, Deposit, InProgress, MICRO, WindowBalance};
-use crate::sim::frames::{CallFrame, NONE};
+use crate::sim::frames::CallFrame;
 use crate::sim::replica::Replica;
 use crate::sim::tap::Tap;
 use crate::time::Instant;
@@ -122,7 +122,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         }
     }
 
-    /// An attempt is sent.
+    /// An attempt starts: it is sent, or waits for a slot.
     pub(super) fn tell_budget_of_attempt(&mut self, index: u32) {
         if let Some((BudgetRule::Concurrency(Concurrency { counts_waiting, .. }), state)) = self.used_budget(index) {
             let in_progress = &mut self.budgets.in_progress[state];
@@ -131,19 +131,20 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         }
     }
 
-    /// The attempt of a call is over, or its wait for it: what it holds of a budget is free.
+    /// The attempt of a call is over, or the wait before it if it `is_waiting`: what it holds of a budget is free.
     #[inline]
     pub(super) fn release_budget(&mut self, index: u32, is_waiting: bool) {
         if !self.budgets.watch {
             return;
         }
         if let Some((BudgetRule::Concurrency(Concurrency { counts_waiting, .. }), state)) = self.used_budget(index) {
-            let CallFrame { attempt, work, .. } = self.calls[index];
-            let was_sent = work != NONE;
-            let is_retry = attempt > 1 || is_waiting;
             let in_progress = &mut self.budgets.in_progress[state];
-            in_progress.active -= u32::from(was_sent);
-            in_progress.retries -= u32::from(is_retry && (was_sent || *counts_waiting));
+            if is_waiting {
+                in_progress.retries -= u32::from(*counts_waiting);
+            } else {
+                in_progress.active -= 1;
+                in_progress.retries -= u32::from(self.calls[index].attempt > 1);
+            }
         }
     }
 

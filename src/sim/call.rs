@@ -93,6 +93,9 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         if FULL && self.has_extras {
             self.extras[index as usize].asked = self.now;
         }
+        if FULL && self.budgets.watch {
+            self.tell_budget_of_attempt(index);
+        }
         if FULL
             && self.guards.exist
             && let Some(error) = self.held_back(index)
@@ -163,9 +166,6 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
         self.tap.note(self.now, Note::Sent { call: id, attempt, hedge, key });
         self.recorder.sent(id, is_retry, self.now);
-        if FULL && self.budgets.watch && !is_hedge {
-            self.tell_budget_of_attempt(index);
-        }
         if FULL && self.has_retry_after {
             self.say_retry_after(work, None);
         }

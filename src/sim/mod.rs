@@ -101,9 +101,9 @@
 //!
 //! - *A call begins*, whether it makes an attempt or not: `ratio_of_requests`, and `windowed_ratio` that deposits at
 //!   the start, pay in.
-//! - *An attempt is sent*: of `concurrency` it is one that is *active*. A retry is *in progress* from its grant on if
-//!   waiting counts, else from when it is sent; a retry is every attempt, sent or turned away, after the first that
-//!   started of its call.
+//! - *An attempt starts*: of `concurrency` it is one that is *active*, also while it waits for a slot. A retry is *in
+//!   progress* from its grant on if waiting counts, else from its start; a retry is every attempt, sent or turned away,
+//!   after the first of its call.
 //! - *An attempt has ended*, was turned away, or its call is abandoned, while it is under way or waits to be: it is
 //!   neither active nor in progress any more. That comes before the policy is asked.
 //! - *An attempt fails* and the policy is asked: first, whatever the policy says, `grpc_throttle` counts the failure if

@@ -99,7 +99,7 @@ impl<'a> Books<'a> {
                     self.end(key).abandoned += 1;
                 }
             }
-            Note::Placed { .. } | Note::Began { .. } | Note::Waiting { .. } => {}
+            Note::Placed { .. } | Note::Began { .. } | Note::Recognised { .. } | Note::Waiting { .. } => {}
             Note::CallEnded { call, result, .. } => {
                 let Call { origin, fallback, .. } = self.plan.calls[call.index()];
                 // In place of a failed call with a fallback the fallback decides.
@@ -127,10 +127,11 @@ impl<'a> Books<'a> {
         matches!(self.attempts[&key].answered, Some((_, Ok(()))))
     }
 
-    /// requests = succeeded + failed + open.
+    /// requests = succeeded + failed + unknown + open.
     pub fn balance_requests(&self, outcome: &Outcome) -> Result<(), TestCaseError> {
         for (tally, &Requests { began, well, badly }) in outcome.groups.iter().zip(&self.requests) {
-            prop_assert_eq!((tally.requests, tally.succeeded, tally.failed()), (began, well, badly));
+            let ended_badly = tally.failed() + tally.unknown;
+            prop_assert_eq!((tally.requests, tally.succeeded, ended_badly), (began, well, badly));
             prop_assert_eq!(tally.open(), began - well - badly);
             prop_assert!(tally.open() == 0 || outcome.ended == End::Horizon, "a drained run has nothing open");
         }

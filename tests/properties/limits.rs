@@ -60,7 +60,7 @@ impl Taken<'_> {
                 prop_assert!(instances > 1 && server < instances, "{note:?} of {instances}");
                 *at = server;
             }
-            Note::Began { key } => self.take_worker(key)?,
+            Note::Began { key } | Note::Recognised { key } => self.take_worker(key)?,
             Note::Answered { key, .. } | Note::Cancelled { key } => {
                 let workers = self.workers.entry(self.places[&key]).or_default();
                 workers.retain(|&other| other != key);
@@ -88,6 +88,10 @@ impl Taken<'_> {
         let (service, server) = self.places[&key];
         let Capacity { workers: limit, holds_worker, max_in_flight, .. } = self.plan.services[service.index()].capacity;
         let in_progress = self.in_progress.entry(service).or_default();
+        // What waited for another to do may begin after all, and has its worker already.
+        if in_progress.contains(&key) {
+            return Ok(());
+        }
         in_progress.push(key);
         prop_assert!(in_progress.len() as u64 <= u64::from(max_in_flight), "{} at {service:?}", in_progress.len());
         if holds_worker {

@@ -171,6 +171,7 @@ impl Part {
             Note::Abandoned { call, key } => own_call(call).map(|call| Note::Abandoned { call, key }),
             Note::Placed { key, .. }
             | Note::Began { key }
+            | Note::Recognised { key }
             | Note::Dropped { key }
             | Note::Cancelled { key }
             | Note::Answered { key, .. }

@@ -2,8 +2,8 @@
 
 use stormsim::dist::name_key;
 use stormsim::plan::{
-    BudgetPool, BudgetUse, Call, CallId, Capacity, Effects, Group, GroupId, Labels, Operations, Origin, Plan, PolicyId,
-    Pool, Recovery, Service, ServiceId, Timeout, TimeoutId,
+    BudgetPool, BudgetUse, Call, CallId, Capacity, Effects, Group, GroupId, Labels, Origin, Plan, PolicyId, Pool,
+    Recovery, Service, ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{RetryPolicy, Schedule};
 use stormsim::time::Span;
@@ -38,7 +38,7 @@ impl Sketch {
                 service_time: service.service_time.clone(),
                 steps: first_step as u32..steps.len() as u32,
                 capacity: self.capacity(service),
-                effects: Effects::NONE,
+                effects: if self.unlimited { Effects::NONE } else { service.effects },
             });
         }
         let mut windows = Vec::new();
@@ -187,7 +187,7 @@ impl Edges<'_> {
             from: sketch.window.start,
             until: sketch.window.end,
             choices,
-            operations: Operations::PLAIN,
+            operations: sketch.operations,
         }
     }
 

@@ -133,22 +133,18 @@ impl Interpreter<'_> {
         self.calls_on(state).map(|(_, call)| balance(call)).sum::<i64>() + rule.reserve
     }
 
-    /// How many attempts are under way.
+    /// How many attempts are under way, those that wait for a slot included.
     fn active(&self, state: State) -> u64 {
         let attempts = self.record.attempts.iter().filter(|it| self.budget_of(it.call) == Some(state));
-        attempts.filter(|it| it.sent.is_some() && it.ended.is_none()).count() as u64
+        attempts.filter(|it| it.ended.is_none()).count() as u64
     }
 
-    /// How many retries are under way; if waiting counts, those too that wait for their time or for a slot.
+    /// How many of them are retries; if waiting counts, with those to come whose time has not.
     fn retries_in_progress(&self, state: State, rule: &Concurrency) -> u64 {
         let attempts = self.record.attempts.iter().filter(|it| self.budget_of(it.call) == Some(state));
         let retries = attempts.filter(|it| it.number > 1 && it.ended.is_none());
-        if rule.counts_waiting {
-            let waiting = self.calls_on(state).filter(|(_, call)| call.wake.is_some());
-            (retries.count() + waiting.count()) as u64
-        } else {
-            retries.filter(|it| it.sent.is_some()).count() as u64
-        }
+        let waiting = self.calls_on(state).filter(|(_, call)| rule.counts_waiting && call.wake.is_some());
+        (retries.count() + waiting.count()) as u64
     }
 
     /// The calls that draw on a state.
@@ -178,7 +174,7 @@ impl Interpreter<'_> {
 fn cost_after(quota: &AwsQuota, error: ErrorKind) -> u64 {
     match error {
         ErrorKind::Timeout => quota.cost_timeout,
-        ErrorKind::RateLimited => quota.cost_throttled,
+        ErrorKind::RateLimited | ErrorKind::Throttled => quota.cost_throttled,
         _ => quota.cost,
     }
 }

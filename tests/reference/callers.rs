@@ -29,10 +29,12 @@ impl Interpreter<'_> {
             None => call_key(caller_key, settings.key, copy),
             Some(failed) => call_key(self.record.calls[failed].key, settings.key, 0),
         };
+        let operation = self.operation_of(id, caller, key);
         let call = self.record.calls.len();
         self.record.calls.push(Call {
             id,
             key,
+            operation,
             caller,
             on_first_path,
             began: self.now,
@@ -72,11 +74,13 @@ impl Interpreter<'_> {
         this.started += 1;
         let (id, number) = (this.id, this.started);
         let key = attempt_key(this.key, number, 0);
+        let brings = self.key_sent_along(call, key);
         self.record.attempts.push(Attempt {
             call,
             id,
             number,
             key,
+            brings,
             started: self.now,
             sent: None,
             on_first_path: false,

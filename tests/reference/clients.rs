@@ -137,9 +137,11 @@ impl Interpreter<'_> {
 
     /// The client's own call has ended, after so many attempts.
     pub(super) fn end_request(&mut self, request: usize, result: CallResult, attempts: u32) {
-        let this = &mut self.record.requests[request];
-        this.ended = Some(RequestEnd { at: self.now, result, attempts });
-        let &mut Request { group, client, key, .. } = this;
+        let Request { group, client, key, .. } = self.record.requests[request];
+        let is_unknown = result.is_err() && self.is_in_doubt(request);
+        let is_dead_letter = self.is_dead_letter(group, result);
+        let end = RequestEnd { at: self.now, result, attempts, is_unknown, is_dead_letter };
+        self.record.requests[request].ended = Some(end);
         if let Arrivals::Closed { think, requests } = &self.plan.groups[group.index()].arrivals
             && self.requests_of(group, client) < *requests
         {

@@ -53,6 +53,7 @@ impl Interpreter<'_> {
             self.count_service(work);
         }
         self.free_worker(work);
+        self.hand_over(work);
         self.abandon_calls(work, |_| true);
     }
 

@@ -318,6 +318,7 @@ fn sentence(plan: &Plan, names: &BTreeMap<u64, String>, note: Note) -> String {
         Note::TurnedAway { key, error, .. } => format!("{} is turned away: {error}", names[&key]),
         Note::Placed { key, server } => format!("{} goes to server {server}", names[&key]),
         Note::Began { key } => format!("{} begins", names[&key]),
+        Note::Recognised { key } => format!("{} is recognised", names[&key]),
         Note::Dropped { key } => format!("{} is dropped", names[&key]),
         Note::Cancelled { key } => format!("{} is cancelled", names[&key]),
         Note::Answered { key, result: Ok(()) } => format!("{} is answered", names[&key]),

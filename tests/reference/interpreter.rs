@@ -1,7 +1,8 @@
 //! The rules, event by event. Read it beside the documentation of `stormsim::sim`. The rules of its sections are in
 //! [`clients`](super::clients) (arrivals); [`callers`](super::callers), [`pools`](super::pools),
 //! [`servers`](super::servers), [`workers`](super::workers) and [`giving_up`](super::giving_up) (calls);
-//! [`budgets`](super::budgets) (retry budgets);
+//! [`budgets`](super::budgets) (retry budgets); [`operations`](super::operations) and [`stores`](super::stores)
+//! (operations);
 //! [`faults`](super::faults) and [`outages`](super::outages) (faults);
 //! [`services`](super::services) (the calls of a service) and [`balancer`](super::balancer).
 
@@ -58,6 +59,8 @@ pub(super) struct Interpreter<'plan> {
     pub(super) active_until: Vec<Option<Instant>>,
     /// What has become free while others waited for it, and has not gone on to them, in this order.
     pub(super) freed: VecDeque<Freed>,
+    /// The works that wait for another which does their operation, by position in the record, the longest first.
+    pub(super) waiting: Vec<usize>,
     /// When the last timeout has happened.
     timed_out: Option<Instant>,
     pub(super) record: Record,
@@ -87,6 +90,7 @@ impl<'plan> Interpreter<'plan> {
             windows: plan.faults.iter().map(|it| it.windows.of_replica(mix(replica_key, it.key))).collect(),
             active_until: vec![None; plan.faults.len()],
             freed: VecDeque::new(),
+            waiting: Vec::new(),
             timed_out: None,
             record: Record {
                 notes: Vec::new(),

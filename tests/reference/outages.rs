@@ -30,6 +30,10 @@ impl Interpreter<'_> {
     /// Everything that is in progress at a server ends with `reset`.
     pub(super) fn crash(&mut self, service: ServiceId, server: u32) {
         for work in self.works_at(service, server, |work| work.ended.is_none()) {
+            // It has, if it did in no time what another was doing that has just been reset.
+            if self.record.works[work].ended.is_some() {
+                continue;
+            }
             if self.record.works[work].is_queued() {
                 self.leave_queue(work);
             }
@@ -37,6 +41,8 @@ impl Interpreter<'_> {
                 self.agenda.cancel(served);
                 self.count_service(work);
             }
+            self.free_worker(work);
+            self.hand_over(work);
             self.record.works[work].struck = Some(Struck { error: ErrorKind::Reset, retry_after: None });
             self.answer_with(work, WorkEnd::Error(ErrorKind::Reset), None);
             self.abandon_calls(work, |_| true);

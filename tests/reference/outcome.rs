@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use stormsim::failure::StopReason;
 use stormsim::metrics::{CallTally, End, Outcome, ServiceTally, Timeline, WindowOutcome};
 use stormsim::plan::{CallId, GroupId, Origin, Plan, ServiceId};
 use stormsim::time::Instant;
@@ -129,8 +130,10 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
     for request in record.requests.iter().filter(|request| belongs(request)) {
         let until = request.ended.as_ref().map_or(record.end, |end| end.at);
         series.in_flight.push(request.began..until);
-        if let Some(RequestEnd { at, result, .. }) = request.ended {
-            if result.is_ok() { series.succeeded.push(at) } else { series.failed.push(at) }
+        match request.ended {
+            Some(RequestEnd { at, result: Ok(()), .. }) => series.succeeded.push(at),
+            Some(RequestEnd { at, is_unknown: false, .. }) => series.failed.push(at),
+            _ => {}
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| counts(attempt.id)) {
@@ -140,11 +143,20 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
             series.timeouts.push(at);
         }
     }
+    series.budget_refused = refusals(record, counts).collect();
     series
 }
 
+/// When the budgets of the calls that `counts` refused.
+fn refusals(record: &Record, counts: impl Fn(CallId) -> bool) -> impl Iterator<Item = Instant> {
+    record.calls.iter().filter(move |call| counts(call.id)).filter_map(|call| match call.ended {
+        Some((at, Err((_, StopReason::Budget)))) => Some(at),
+        _ => None,
+    })
+}
+
 fn call_series(record: &Record, call: CallId) -> Series {
-    let mut series = Series::default();
+    let mut series = Series { budget_refused: refusals(record, |id| id == call).collect(), ..Series::default() };
     for attempt in record.attempts.iter().filter(|attempt| attempt.id == call) {
         let until = attempt.ended.map_or(record.end, |(at, _)| at);
         series.queued.push(attempt.started..attempt.sent.unwrap_or(until));
@@ -185,5 +197,6 @@ fn service_series(plan: &Plan, record: &Record, service: ServiceId) -> Series {
             series.timeouts.push(at);
         }
     }
+    series.budget_refused = refusals(record, |id| plan.calls[id.index()].target == service).collect();
     series
 }

@@ -20,6 +20,7 @@ use super::random_arrivals::group_arrivals;
 use super::random_budget::budgets;
 use super::random_capacity::{cancel, capacity};
 use super::random_fault::fault;
+use super::random_operations::{effects, operations};
 use super::sketch::{
     CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
 };
@@ -102,8 +103,9 @@ fn bucket(grid: Grid) -> impl Strategy<Value = Span> {
 fn group(grid: Grid) -> impl Strategy<Value = GroupSketch> {
     // Sometimes more than servers can take.
     let clients = prop_oneof![1 => 1..=4u32, 1 => 5..=12u32];
-    (clients, group_arrivals(grid), vec((any::<u64>(), call(grid)), 1..=3))
-        .prop_map(|(clients, (window, arrivals), calls)| GroupSketch { clients, window, arrivals, calls })
+    (clients, group_arrivals(grid), operations(), vec((any::<u64>(), call(grid)), 1..=3)).prop_map(
+        |(clients, (window, arrivals), operations, calls)| GroupSketch { clients, window, arrivals, operations, calls },
+    )
 }
 
 /// Mostly few, so that much arrives at each.
@@ -115,11 +117,8 @@ fn service(grid: Grid) -> impl Strategy<Value = ServiceSketch> {
     let step = prop_oneof![1 => vec(step_call(grid), 1), 2 => vec(step_call(grid), 2..=3)];
     // Often quick, so that there is time left for calls, and for the calls of those.
     let service_time = prop_oneof![1 => Just(Dist::ZERO), 3 => dist(grid)];
-    (service_time, vec(step, 1..=3), capacity(grid)).prop_map(|(service_time, steps, capacity)| ServiceSketch {
-        service_time,
-        steps,
-        capacity,
-    })
+    (service_time, vec(step, 1..=3), capacity(grid), effects(grid))
+        .prop_map(|(service_time, steps, capacity, effects)| ServiceSketch { service_time, steps, capacity, effects })
 }
 
 fn step_call(grid: Grid) -> impl Strategy<Value = StepCallSketch> {

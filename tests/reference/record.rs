@@ -76,6 +76,10 @@ pub struct RequestEnd {
     pub result: CallResult,
     /// How many attempts the client's own call made, those that were turned away among them.
     pub attempts: u32,
+    /// Whether nobody knows what was done of what it was to write.
+    pub is_unknown: bool,
+    /// Whether it is put aside as a dead letter.
+    pub is_dead_letter: bool,
 }
 
 /// Who made a call.
@@ -106,6 +110,8 @@ pub struct Call {
     pub id: CallId,
     /// Its key.
     pub key: u64,
+    /// What it is about.
+    pub operation: u64,
     /// Who made it.
     pub caller: Caller,
     /// Whether every attempt above it, on the path from the client, is the first of its call.
@@ -151,6 +157,8 @@ pub struct Attempt {
     pub number: u32,
     /// Its key.
     pub key: u64,
+    /// The key of its operation that it brings along, if one is sent.
+    pub brings: Option<u64>,
     /// When its clock started.
     pub started: Instant,
     /// When it was sent, if it was.
@@ -215,6 +223,13 @@ pub struct Work {
     pub began: Option<Moment>,
     /// When that worker was free again.
     pub freed: Option<Moment>,
+    /// When the store of the service knew about it, if it did, and what.
+    pub recognised: Option<(Moment, Known)>,
+    /// The key under which the store has noted that it does, or did, its operation. It is taken away again when the
+    /// work is cancelled, or reset by a crash.
+    pub does: Option<u64>,
+    /// When its side effect took place, if it did.
+    pub executed: Option<Instant>,
     /// The error that a fault has for it: a failure that struck it, or a crash that ended it.
     pub struck: Option<Struck>,
     /// How long its service takes; zero before a worker took it up.
@@ -250,6 +265,17 @@ impl Work {
     pub fn has_worker(&self) -> bool {
         self.began.is_some() && self.freed.is_none()
     }
+}
+
+/// What a store knows about an attempt.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// The key was that of another operation.
+    OtherOperation,
+    /// The operation is being done by this work, by position in the record.
+    BeingDone(usize),
+    /// This one has done it.
+    Done(usize),
 }
 
 /// A failure that a work is going to be answered with.

@@ -21,6 +21,8 @@ pub struct Series {
     pub failed: Vec<Instant>,
     /// When a caller gave up.
     pub timeouts: Vec<Instant>,
+    /// When the budget of a call refused.
+    pub budget_refused: Vec<Instant>,
     /// From when until when each was in flight.
     pub in_flight: Vec<Range<Instant>>,
     /// From when until when each waited for a worker, or for a slot.
@@ -38,6 +40,7 @@ impl Series {
         self.succeeded.into_iter().for_each(|at| buckets.at(at).succeeded += 1);
         self.failed.into_iter().for_each(|at| buckets.at(at).failed += 1);
         self.timeouts.into_iter().for_each(|at| buckets.at(at).timeouts += 1);
+        self.budget_refused.into_iter().for_each(|at| buckets.at(at).budget_refused += 1);
         self.in_flight.iter().for_each(|period| buckets.spread(period, |bucket| &mut bucket.in_flight_ns));
         self.queued.iter().for_each(|period| buckets.spread(period, |bucket| &mut bucket.queued_ns));
         self.busy.iter().for_each(|period| buckets.spread(period, |bucket| &mut bucket.busy_ns));

@@ -49,6 +49,9 @@ impl Interpreter<'_> {
             queued: None,
             began: None,
             freed: None,
+            recognised: None,
+            does: None,
+            executed: None,
             struck: None,
             service_time: Span::ZERO,
             begins_anew: None,
@@ -91,6 +94,7 @@ impl Interpreter<'_> {
     pub(super) fn served(&mut self, work: usize) {
         self.record.works[work].served = None;
         self.count_service(work);
+        self.take_effect(work);
         if let Some(Struck { error, retry_after }) = self.record.works[work].struck {
             return self.answer_with(work, WorkEnd::Error(error), retry_after);
         }
@@ -105,6 +109,7 @@ impl Interpreter<'_> {
         self.record.works[work].ended = Some((self.moment(), end));
         self.free_worker(work);
         self.send_answer(work, retry_after);
+        self.answer_those_who_wait_for(work);
         if self.cancel_of(work) == Cancel::Running {
             self.abandon_calls(work, |_| true);
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Windows};
+use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Effects, Operations, Windows};
 use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, ServerDelay};
 use stormsim::time::{Instant, Span};
 
@@ -15,8 +15,8 @@ pub struct Sketch {
     pub groups: Vec<GroupSketch>,
     /// Services; at least one. Each calls only services after itself.
     pub services: Vec<ServiceSketch>,
-    /// Whether servers and pools have no limits after all, nobody hears of a caller giving up, and faults that do more
-    /// than to turn attempts away are left out.
+    /// Whether servers and pools have no limits after all, nobody hears of a caller giving up, work has no side effects,
+    /// and faults that do more than to turn attempts away are left out.
     pub unlimited: bool,
     /// What all services do with work whose caller has given up; else what each of them does.
     pub cancel: Option<Cancel>,
@@ -47,6 +47,8 @@ pub struct GroupSketch {
     pub window: Range<Instant>,
     /// When they do. They end.
     pub arrivals: Arrivals,
+    /// What its clients make of their operations.
+    pub operations: Operations,
     /// Its calls, at least one, each with the bound of its share; the bound of the last one is ignored.
     pub calls: Vec<(u64, CallSketch)>,
 }
@@ -60,6 +62,8 @@ pub struct ServiceSketch {
     pub steps: Vec<Vec<StepCallSketch>>,
     /// What it can do at once.
     pub capacity: Capacity,
+    /// What its work does.
+    pub effects: Effects,
 }
 
 /// A call of a service.

@@ -1,5 +1,6 @@
 //! The counts of a record within a window of time: how many of the things that happened in it were of a kind.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use stormsim::failure::{REFUSALS, StopReason};
@@ -47,8 +48,10 @@ fn count_end(tally: &mut RequestTally, request: &Request, end: &RequestEnd) {
             tally.degraded += u64::from(request.degraded);
         }
         Err((error, reason)) => {
-            tally.failed_by[error as usize] += 1;
             tally.stopped_by[reason as usize] += 1;
+            tally.failed_by[error as usize] += u64::from(!end.is_unknown);
+            tally.unknown += u64::from(end.is_unknown);
+            tally.dead_letters += u64::from(end.is_dead_letter);
         }
     }
 }
@@ -178,6 +181,8 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
     }
     let periods: Vec<_> = entered().map(|work| (work.arrived, work.ended.map(|(moment, _)| moment))).collect();
     let (in_flight_max, in_flight_max_at) = most_at_once(window, &periods);
+    let recognised = works().filter_map(|work| work.recognised);
+    let (executions, duplicate_effects) = effects_in(window, record, service);
     let sojourns = completed().map(|work| work.presence(record.end)).map(|stay| stay.end.since(stay.start));
     ServiceTally {
         arrivals: arrived().count() as u64,
@@ -186,6 +191,9 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
         completed: completed().count() as u64,
         succeeded: ended(|end| end == WorkEnd::Success).count() as u64,
         faulted: completed().filter(|work| work.struck.is_some()).count() as u64,
+        recognised: recognised.filter(|(moment, _)| window.contains(&moment.at)).count() as u64,
+        executions,
+        duplicate_effects,
         refused_by,
         dropped: ended(|end| matches!(end, WorkEnd::Dropped | WorkEnd::Cancelled)).count() as u64,
         cancelled: ended(|end| end == WorkEnd::Cancelled).count() as u64,
@@ -197,6 +205,20 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
         sojourn_ns: sojourns.map(total_ns).sum(),
         ..work_in(window, plan, record, service)
     }
+}
+
+/// How many side effects of a service took place within a window, and how many of those were of operations that had had
+/// one before: all but the first of each.
+fn effects_in(window: &Range<Instant>, record: &Record, service: ServiceId) -> (u64, u64) {
+    let mut by_operation: BTreeMap<u64, Vec<Instant>> = BTreeMap::new();
+    for work in record.works.iter().filter(|work| work.service == service) {
+        let operation = record.calls[record.attempts[work.attempt].call].operation;
+        by_operation.entry(operation).or_default().extend(work.executed);
+    }
+    let is_meant = |at: &&Instant| window.contains(at);
+    let executions = by_operation.values().flatten().filter(is_meant).count() as u64;
+    let firsts = by_operation.values().filter_map(|executed| executed.iter().min()).filter(is_meant).count() as u64;
+    (executions, executions - firsts)
 }
 
 /// What the workers of a service did within a window, and what waited for them.

@@ -100,15 +100,23 @@ impl Interpreter<'_> {
         let began = self.moment();
         let this = &mut self.record.works[work];
         (this.began, this.service_time) = (Some(began), time);
-        self.note(Note::Began { key });
-        let paused = self.paused_until(service, server);
-        self.record.works[work].resumed = Some(paused.unwrap_or(self.now));
-        match paused {
-            Some(end) => self.serve_until(work, end + time),
-            None if self.serves_in_no_time(service, server) => self.served(work),
-            None => self.serve_until(work, self.now + time),
+        if self.is_to_be_done(work) {
+            self.begin_service(work, self.serves_in_no_time(service, server));
         }
         true
+    }
+
+    /// The service works on what has a worker; whether that is no phase at all, if there is no pause.
+    pub(super) fn begin_service(&mut self, work: usize, is_no_phase: bool) {
+        let Work { attempt, service, server, service_time, .. } = self.record.works[work];
+        self.note(Note::Began { key: self.record.attempts[attempt].key });
+        let paused = self.paused_until(service, server.expect("it has a worker of a server"));
+        self.record.works[work].resumed = Some(paused.unwrap_or(self.now));
+        match paused {
+            Some(end) => self.serve_until(work, end + service_time),
+            None if is_no_phase => self.served(work),
+            None => self.serve_until(work, self.now + service_time),
+        }
     }
 
     /// What the drop rule says about a work that would take this long.

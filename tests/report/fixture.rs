@@ -98,6 +98,7 @@ pub fn many_services(count: usize) -> Summary {
         let values = Metrics::new(1, |metric, _| match metric {
             "amplification" => Some(amplification),
             "arrivals" | "completed" | "arrival_peak" | "in_flight_max" => Some(100.0),
+            "executions_per_request" => None,
             _ => Some(0.0),
         });
         variant.services.insert(name.clone(), values.table(ScopeKind::Service));
@@ -127,7 +128,7 @@ fn backoff_variant(name: &str, wait: Wait, replicas: u32) -> VariantSummary {
             "retry_peak" => run.values().max().map(|&peak| peak as f64),
             "attempt_peak" | "arrival_peak" | "in_flight_max" => Some(1_000.0),
             "last_retry_s" | "completion_s" => run.keys().max().map(|&bucket| bucket as f64 / 10.0),
-            "pool_wait_p99_ms" => None,
+            "pool_wait_p99_ms" | "executions_per_request" => None,
             latency if latency.starts_with("latency") => None,
             _ => Some(0.0),
         }
@@ -218,7 +219,7 @@ fn three_tier_variant(name: &str, attempts: [u64; 3]) -> VariantSummary {
             "arrival_peak" | "in_flight_max" => Some(clients),
             "retry_peak" => Some(clients * f64::from(u8::from(attempts[0] > 1))),
             "last_retry_s" => last_retry,
-            "pool_wait_p99_ms" => None,
+            "pool_wait_p99_ms" | "executions_per_request" => None,
             latency if latency.starts_with("latency") => None,
             _ => Some(0.0),
         })
@@ -286,7 +287,8 @@ fn outage_variant(number: usize) -> VariantSummary {
             "latency_p99_ms" => Some(150.0 * (1.0 + retries_per_failure) + noise),
             "last_retry_s" if number == 0 || replica < 3 => None,
             "open" | "refused" | "dropped" | "queue_max" | "wasted_ratio" | "pool_rejected" => Some(0.0),
-            "utilisation" | "queue_wait_p99_ms" | "pool_wait_p99_ms" => None,
+            "unknown" | "dead_letters" | "duplicate_effects" => Some(0.0),
+            "utilisation" | "queue_wait_p99_ms" | "pool_wait_p99_ms" | "executions_per_request" => None,
             "last_retry_s" => Some(34.0 + retries_per_failure + 0.1 * noise),
             _ => Some(80.0 + noise),
         }

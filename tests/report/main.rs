@@ -4,6 +4,7 @@ mod charts;
 mod distributions;
 mod files;
 mod fixture;
+mod operations;
 mod over_time;
 mod partial;
 mod picture;

@@ -9,6 +9,7 @@ mod expectations;
 mod faults;
 mod files;
 mod mutations;
+mod operations;
 mod overrides;
 mod plan;
 

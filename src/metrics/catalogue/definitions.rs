@@ -59,23 +59,24 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "succeeded_after_retry" Count "succeeded requests for which the client tried more than once"
         = |t, _| Some((t.succeeded - t.succeeded_first_try) as f64);
     "failed" Count
-        "requests that ended with an error; by kind in `failed_<kind>`, by why the client did not try again in \
-         `stopped_<reason>`"
+        "requests that ended with an error and are not `unknown`; by their last error in `failed_<kind>`, by why the \
+         client did not try again in `stopped_<reason>`"
         = |t, _| Some(t.failed() as f64);
-    "degraded" Count "succeeded requests beneath which an optional call had failed" = |t, _| Some(t.degraded as f64);
     "unknown" Count
-        "requests that ended badly while an attempt beneath them at a service that `writes` had no answer: whether it \
-         was done nobody knows; they are not among the `failed`"
+        "requests that ended with an error, and nobody knows whether with a side effect: an attempt beneath them that \
+         was sent to a service that `writes` was not answered in time; they are not among the `failed`, whatever their \
+         last error is"
         = |t, _| Some(t.unknown as f64);
+    "degraded" Count "succeeded requests beneath which an optional call had failed" = |t, _| Some(t.degraded as f64);
     "dead_letters" Count
-        "requests put aside when their attempts were exhausted, of groups with `on_exhausted = \"dead_letter\"`; \
-         among the `failed` or `unknown`"
+        "requests put aside because their attempts were exhausted, of groups with `on_exhausted = \"dead_letter\"`; \
+         they are among the `failed` or the `unknown`"
         = |t, _| Some(t.dead_letters as f64);
     "open" Count whole_run
         "requests that had not ended when the run did: `requests - succeeded - failed - unknown`"
         = |t, _| Some(t.open() as f64);
     "success_ratio" Ratio
-        "share of the ended requests that succeeded: `succeeded / (succeeded + failed)`; none if none ended"
+        "share of the ended requests that succeeded: `succeeded / (succeeded + failed + unknown)`; none if none ended"
         = |t, _| ratio(t.succeeded, t.ended());
     "first_try_success_ratio" Ratio "share of the ended requests that succeeded at the client's first try"
         = |t, _| ratio(t.succeeded_first_try, t.ended());
@@ -90,7 +91,7 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "latency_p999_ms" Milliseconds whole_run "99.9 % of the succeeded requests took no longer, to 0.1 %"
         = |t, _| t.latency.quantile_ms(0.999);
     "latency_max_ms" Milliseconds whole_run "the longest that a succeeded request took" = |t, _| t.latency.max_ms();
-    "give_up_max_ms" Milliseconds whole_run "the longest that a failed request took until its client gave up"
+    "give_up_max_ms" Milliseconds whole_run "the longest that a failed or unknown request took until its client gave up"
         = |t, _| t.give_up_max.map(Span::as_ms);
     "completion_s" Seconds whole_run "when the last request ended, well or not" = |t, _| t.last_end.map(Instant::as_s);
     "goodput_rps" PerSecond
@@ -126,15 +127,17 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
         "failed requests whose last error was `pool_timeout`: no slot of a `pool` within `max_wait`"
         = failed_by!(PoolTimeout);
     "stopped_not_retryable" Count
-        "failed requests that the client did not try again: the error is not in `retry_on`, or the server asks for a \
+        "failed or unknown requests that the client did not try again: the error is not in `retry_on`, or the server asks for a \
          longer wait than `at_most` of a `retry_after` with `beyond = \"stop\"`"
         = stopped_by!(NotRetryable);
-    "stopped_exhausted" Count "failed requests whose client had made all attempts that it may" = stopped_by!(Exhausted);
-    "stopped_budget" Count "failed requests that the client's retry budget refused to try again" = stopped_by!(Budget);
+    "stopped_exhausted" Count "failed or unknown requests whose client had made all attempts that it may"
+        = stopped_by!(Exhausted);
+    "stopped_budget" Count "failed or unknown requests that the client's retry budget refused to try again"
+        = stopped_by!(Budget);
     "stopped_deadline" Count
-        "failed requests whose time was up, or too short for another attempt and the wait before it"
+        "failed or unknown requests whose time was up, or too short for another attempt and the wait before it"
         = stopped_by!(Deadline);
-    "stopped_caller_gone" Count "failed requests whose caller had given up: always 0, as nobody calls a client"
+    "stopped_caller_gone" Count "failed or unknown requests whose caller had given up: always 0, as nobody calls a client"
         = stopped_by!(CallerGone);
 };
 
@@ -213,14 +216,20 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         "those of `completed` that were answered with the error of a fault: a `fail` struck them, or a crash ended \
          them"
         = |t, _| Some(t.faulted as f64);
-    "executions" Count "arrivals whose side effect took place, of a service that `writes`"
+    "executions" Count
+        "side effects that took place, of a service that `writes`: one for each arrival that it worked on to the end \
+         of its service time"
         = |t, _| Some(t.executions as f64);
-    "duplicate_effects" Count "those of `executions` whose operation had had its side effect before"
+    "duplicate_effects" Count
+        "those of `executions` that were not the first of their operation, and so should not have taken place"
         = |t, _| Some(t.duplicate_effects as f64);
     "executions_per_request" Ratio
-        "side effects for each operation that had any: 1 if nothing was done twice; none if nothing was done"
+        "side effects for each operation that had any, `executions / (executions - duplicate_effects)`: 1 if nothing \
+         was done twice; none if nothing was done for the first time"
         = |t, _| ratio(t.executions, t.executions - t.duplicate_effects);
-    "recognised" Count "arrivals whose operation the `idempotency_store` knew, so that it was not done again"
+    "recognised" Count
+        "arrivals that were not worked on, because the `idempotency_store` knew their key: they got the result, waited \
+         for it, or were answered with `refused` or `invalid`"
         = |t, _| Some(t.recognised as f64);
     "ejections" Count "how often a server was ejected: the balancer sent nothing to it for a while"
         = |t, _| Some(t.ejections as f64);

@@ -129,7 +129,7 @@ impl Recorder<'_> {
         let (groups, rest) = rest.split_at_mut(self.groups.len());
         let (calls, services) = rest.split_at_mut(self.calls.len());
         for (total, record) in groups.iter_mut().zip(&self.groups) {
-            (total.succeeded, total.failed) = (record.flow.succeeded, record.flow.failed());
+            (total.succeeded, total.failed) = (record.flow.succeeded, record.flow.ended_badly());
             total.in_flight_ns = record.open.integral_ns(now);
             scenario.succeeded += total.succeeded;
             scenario.failed += total.failed;
@@ -146,12 +146,15 @@ impl Recorder<'_> {
             let CallRecord { tally, awaited, waiting, .. } = record;
             (total.attempts, total.retries, total.timeouts) = (tally.attempts, tally.retries, tally.timeouts);
             (total.succeeded, total.failed) = (tally.succeeded, tally.errors + tally.timeouts);
+            total.budget_refused = tally.budget_refused;
             (total.in_flight_ns, total.queued_ns) = (awaited.integral_ns(now), waiting.integral_ns(now));
             scenario.add_attempts(total);
             if let Origin::Group(group) = call.origin {
                 groups[group.index()].add_attempts(total);
             }
-            services[call.target.index()].timeouts += total.timeouts;
+            let target = &mut services[call.target.index()];
+            target.timeouts += total.timeouts;
+            target.budget_refused += total.budget_refused;
         }
         totals
     }

@@ -2,24 +2,24 @@
 
 use crate::policy::MICRO;
 
-/// Envoy's `retry_budget`: so many retries at once, as a share of the requests under way. It bounds concurrency, not a
-/// rate: when requests fail faster there are fewer of them, and fewer retries, at any instant; when they hang there are
-/// more.
+/// Envoy's `retry_budget`: so many retries at once, as a share of the attempts under way, which include those that wait
+/// for a slot of their caller's pool (Envoy's active and pending requests). It bounds concurrency, not a rate: when
+/// attempts fail faster there are fewer of them, and fewer retries, at any instant; when they hang there are more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Concurrency {
     /// Retries at once for each attempt under way, in millionths: `budget_percent`, 20 % in Envoy.
     pub share: u64,
     /// Retries at once in any case: `min_retry_concurrency`, 3 in Envoy.
     pub minimum: u32,
-    /// Whether a retry counts from its grant on, through its wait, as in Envoy; else from when it is sent. Then the
-    /// limit holds for no instant: of the attempts that fail before the first retry is sent all are granted one.
+    /// Whether a retry counts from its grant on, through its wait, as in Envoy; else from the end of its wait. Then the
+    /// limit holds for no instant: of the attempts that fail before the first wait is over all are granted one.
     pub counts_waiting: bool,
 }
 
 /// What a concurrency budget knows of its callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InProgress {
-    /// Attempts under way, retries included.
+    /// Attempts under way, sent or waiting for a slot, retries included.
     pub active: u32,
     /// Retries in progress.
     pub retries: u32,

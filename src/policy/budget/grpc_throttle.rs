@@ -7,7 +7,10 @@ use crate::failure::ErrorSet;
 /// attempt that fails with an error that is worth a retry takes one token, before it is asked whether any attempts are
 /// left, so that the last attempt of a call counts, too; each success puts `per_success` in. There are retries only
 /// while more than half of the tokens are left, the failure that asks already taken out. All amounts in thousandths of
-/// a token, as the implementations count them.
+/// a token, as the implementations count them. With two tokens or fewer there is never a retry.
+///
+/// What counts as a success is grpc-go's rule, a call that ends well; grpc-java counts one when the headers of its
+/// answer come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrpcThrottle {
     /// `maxTokens`: the most, and the number at the start.

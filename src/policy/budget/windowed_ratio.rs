@@ -12,6 +12,10 @@ use crate::time::{Instant, Span};
 /// differ in how they round, when they deposit, and how long the slots are that count: the current one and nine before
 /// it, so that the bound holds for any nine tenths of the time to live, or ten before it, so that it holds for all of
 /// it. In just over nine seconds Finagle's reserve of ten can go twice.
+///
+/// Theirs is the arithmetic; two things are simpler here. The reserve is that of the exact time to live, where they
+/// take its whole seconds. Slots follow on each other from the beginning of the run, where theirs begin with what comes
+/// first after the last is over, so that with little traffic they are longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowedRatio {
     /// How long deposits and withdrawals count, in slots of a tenth of the time to live, the current one included.
@@ -33,7 +37,8 @@ pub struct WindowedRatio {
 pub enum Deposit {
     /// When a call begins, as in Finagle: an outage does not stop it.
     AtStart,
-    /// When an attempt succeeds, as in Linkerd: an outage leaves the reserve only.
+    /// When a call succeeds: an outage leaves the reserve only. So it is in Linkerd, which also deposits for errors
+    /// that it does not try again.
     OnSuccess,
 }
 

@@ -1,4 +1,5 @@
-//! Why requests failed, and why they were not tried again: a sentence per client group and variant.
+//! Why requests failed, or ended with nobody knowing how, and why they were not tried again: a sentence per client group
+//! and variant.
 
 use crate::experiment::{MetricTable, Summary};
 use crate::failure::{ErrorKind, StopReason};
@@ -8,8 +9,8 @@ use crate::report::text::sentences::{NO_BREAK, Sentences};
 /// More sentences would bury the tables; `summary.csv` has all figures.
 const SHOWN: usize = 20;
 
-/// After a blank line a sentence for every client group and variant in which requests failed; those that need the same
-/// share it. Nothing if none failed.
+/// After a blank line a sentence for every client group and variant in which requests ended badly; those that need the
+/// same share it. Nothing if none did.
 pub(super) fn render(summary: &Summary, width: usize) -> String {
     let variants = summary.variants.len() > 1;
     let groups = summary.variants.iter().any(|variant| variant.clients.len() > 1);
@@ -25,22 +26,41 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
             sentences.add(subject, sentence);
         }
     }
-    let rest = |hidden| format!("and {} more: see `failed` in summary.csv", number::whole(hidden));
+    let rest = |hidden| format!("and {} more: see `failed` and `unknown` in summary.csv", number::whole(hidden));
     match sentences.render(variants || groups, SHOWN, rest, width) {
         none if none.is_empty() => none,
         some => format!("\n{some}"),
     }
 }
 
-/// How many failed, with which errors, and for which reasons nobody tried again.
+/// How many failed, with which errors, and of how many nobody knows; for which reasons nobody tried those again, and how
+/// many were put aside.
 fn sentence(table: &MetricTable) -> Option<String> {
     let mean = |metric: &str| table.get(metric)?.mean;
-    let failed = mean("failed").filter(|failed| *failed > 0.0)?;
-    let kinds = ErrorKind::ALL.iter().map(|kind| (kind.name(), mean(&format!("failed_{kind}"))));
+    let above_zero = |metric: &str| mean(metric).filter(|count| *count > 0.0);
+    let (failed, unknown) = (above_zero("failed"), above_zero("unknown"));
+    let ended_badly = failed.unwrap_or(0.0) + unknown.unwrap_or(0.0);
+    if ended_badly == 0.0 {
+        return None;
+    }
+    let count = |count| number::plain(count, Style::Count, 3);
+    let of_all = format!(" of {}", count(mean("requests")?));
+    let mut parts = Vec::new();
+    if let Some(failed) = failed {
+        let kinds = ErrorKind::ALL.iter().map(|kind| (kind.name(), mean(&format!("failed_{kind}"))));
+        parts.push(format!("{}{of_all} failed: {}", count(failed), shares(kinds, failed)));
+    }
+    if let Some(unknown) = unknown {
+        let of_all = if failed.is_some() { "" } else { &of_all };
+        parts.push(format!("{}{of_all} with unknown outcome: a write got no answer", count(unknown)));
+    }
     let reasons = StopReason::ALL.iter().map(|reason| (reason.name(), mean(&format!("stopped_{reason}"))));
-    let (kinds, reasons) = (shares(kinds, failed), shares(reasons, failed));
-    let [failed, requests] = [failed, mean("requests")?].map(|count| number::plain(count, Style::Count, 3));
-    Some(format!("{failed} of {requests} failed: {kinds}; gave up: {reasons}"))
+    parts.push(format!("gave up: {}", shares(reasons, ended_badly)));
+    if let Some(letters) = above_zero("dead_letters") {
+        let letters = count(letters);
+        parts.push(format!("{letters} dead letter{}", if letters == "1" { "" } else { "s" }));
+    }
+    Some(parts.join("; "))
 }
 
 /// What there was, each as a share of all, the largest first; of a single thing only its name.

@@ -51,12 +51,16 @@ const REQUESTS: Headline = Headline::new("requests", "requests", Style::Count);
 const OPEN: Headline = Headline::above_zero("open", "open at\nthe end", Style::Count);
 const SUCCESS: Headline = Headline::new("success_ratio", "success\nratio", Style::Share);
 const LATENCY: Headline = Headline::new("latency_p99_ms", "p99 latency\nof successes", Style::Milliseconds);
+const UNKNOWN: Headline = Headline::above_zero("unknown", "outcome\nunknown", Style::Count);
+const DEAD_LETTERS: Headline = Headline::above_zero("dead_letters", "dead\nletters", Style::Count);
 const ATTEMPTS: Headline = Headline::new("attempts", "attempts", Style::Count);
 
-const SCENARIO: [Headline; 9] = [
+const SCENARIO: [Headline; 11] = [
     REQUESTS,
     OPEN,
     SUCCESS,
+    UNKNOWN,
+    DEAD_LETTERS,
     ATTEMPTS,
     Headline::new("retries", "retries", Style::Count),
     Headline::new("amplification", "amplification", Style::Factor),
@@ -65,14 +69,23 @@ const SCENARIO: [Headline; 9] = [
     LATENCY,
 ];
 
-const CLIENT: [Headline; 5] =
-    [REQUESTS, OPEN, SUCCESS, LATENCY, Headline::new("give_up_max_ms", "longest wait\nto fail", Style::Milliseconds)];
+const CLIENT: [Headline; 7] = [
+    REQUESTS,
+    OPEN,
+    SUCCESS,
+    UNKNOWN,
+    DEAD_LETTERS,
+    LATENCY,
+    Headline::new("give_up_max_ms", "longest wait\nto fail", Style::Milliseconds),
+];
 
-const SERVICE: [Headline; 10] = [
+const SERVICE: [Headline; 12] = [
     Headline::new("arrivals", "arrivals", Style::Count),
     Headline::new("amplification", "amplification", Style::Factor),
     Headline::new("arrival_peak", "arrival peak\nper 100 ms", Style::Count),
     Headline::new("in_flight_max", "most\nin flight", Style::Count),
+    Headline::above_zero("executions_per_request", "executions\nper request", Style::Factor),
+    Headline::above_zero("duplicate_effects", "duplicate\neffects", Style::Count),
     Headline::above_zero("refused", "refused", Style::Count),
     Headline::above_zero("dropped", "dropped", Style::Count),
     Headline::above_zero("utilisation", "workers\ntaken", Style::Share),

@@ -5,6 +5,7 @@ use crate::policy::{
     AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, MICRO, RatioOfRequests, TokenBucket, WindowedRatio,
 };
 use crate::scenario::field::{Field, Spanned};
+use crate::scenario::number::share_of_percent;
 use crate::scenario::resolve::Resolver;
 use crate::scenario::source::Place;
 use crate::scenario::tables::{
@@ -103,7 +104,6 @@ impl Resolver<'_> {
         if let (0, Some(place)) = (max, max_place) {
             return self.refuse(place, format!("{owner}: `max` must be above 0"), NO_RETRIES);
         }
-        let in_tokens = |micro: u64| micro as f64 / MICRO as f64;
         let too_high = demands.iter().filter(|demand| demand.micro > max);
         let (written, by_default): (Vec<_>, Vec<_>) = too_high.partition(|demand| demand.place.is_some());
         let mut refuse = |place: Option<&Place>, message: String, of: &str| {
@@ -199,11 +199,22 @@ impl Resolver<'_> {
     fn ratio_of_requests(&mut self, policy: &str, table: &RatioOfRequestsTable, place: &Place) -> RatioOfRequests {
         let owner = format!("`retries.{policy}.budget.ratio_of_requests`");
         self.require(&table.ratio, &owner, "ratio", "0.1", Some(place));
+        if let Some(given) = table.ratio.spanned().filter(|given| given.value.0 > MICRO) {
+            let percent = share_of_percent(in_tokens(given.value.0));
+            let hint = percent.map_or("for as many retries as calls write `ratio = 1`".to_owned(), |share| {
+                format!("for {} % write `ratio = {share}`", in_tokens(given.value.0))
+            });
+            self.refuse(&given.place, format!("{owner}: `ratio` must be at most 1"), hint);
+        }
         RatioOfRequests {
             ratio: table.ratio.get().map_or(0, |&Tokens(ratio)| ratio),
             floor: table.floor.get().map_or(0, |&Whole(floor)| floor * MICRO),
         }
     }
+}
+
+fn in_tokens(micro: u64) -> f64 {
+    micro as f64 / MICRO as f64
 }
 
 fn concurrency(table: &ConcurrencyTable) -> Concurrency {

@@ -2,6 +2,7 @@
 
 use crate::plan::{Effects, InProgressRule, Keys, Operations, Store};
 use crate::scenario::resolve::Resolver;
+use crate::scenario::source::Place;
 use crate::scenario::tables::{
     ClientTable, IdempotencyChoice, OnExhaustedChoice, ServiceTable, StoreTable, StoreWaitChoice,
 };
@@ -32,7 +33,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn store(&mut self, path: &str, table: &StoreTable, place: &crate::scenario::source::Place) -> Option<Store> {
+    fn store(&mut self, path: &str, table: &StoreTable, place: &Place) -> Option<Store> {
         let owner = format!("`{path}.idempotency_store`");
         self.require(&table.ttl, &owner, "ttl", "\"24h\"", Some(place));
         self.above_zero(&table.ttl, &owner, "ttl", "for no store write `idempotency_store = \"none\"`");

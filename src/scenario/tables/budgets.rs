@@ -42,7 +42,7 @@ table! {
 table! {
     /// gRPC's retry throttling. It counts in thousandths of a token.
     GrpcThrottleTable is "a retry throttle", unbuilt &[], exclusive &[];
-    /// `maxTokens`, the most and what is there at the start; from 0.001 to 1000. Required. Example: `10`.
+    /// `maxTokens`, the most and what is there at the start; from 0.001 to 1000. With 2 or fewer there is never a retry. Required. Example: `10`.
     max_tokens: Tokens,
     /// `tokenRatio`, what each success adds; at least 0.001. Decimals after the third are left out, as gRPC does. Required. Example: `0.1`.
     token_ratio: Tokens,
@@ -94,7 +94,7 @@ choice! {
     DepositChoice is "a moment", unbuilt &[];
     /// When a call begins, as in Finagle: an outage does not stop them.
     "start" => Start,
-    /// When a call succeeds, as in Linkerd: an outage leaves only the reserve.
+    /// When a call succeeds, as in Linkerd: an outage leaves only the reserve. (Linkerd also deposits for errors that it does not try again.)
     "success" => Success,
 }
 
@@ -108,20 +108,20 @@ choice! {
 }
 
 table! {
-    /// Envoy's retry budget: `max(floor(share * attempts under way), minimum)` retries at once. Without a retry budget Envoy allows three: `{ share = 0, minimum = 3 }`.
+    /// Envoy's retry budget: `max(floor(share * attempts under way), minimum)` retries at once. Under way are those that were sent, and those that wait for a slot of the caller's `pool`. Without a retry budget Envoy allows three: `{ share = 0, minimum = 3 }`.
     ConcurrencyTable is "a concurrency budget", unbuilt &[], exclusive &[];
     /// Retries at once for each attempt under way, as a share: 20 % are `0.2`. Default: `0.2`. Example: `0.5`.
     share: Share,
     /// Retries at once in any case. Default: `3`. Example: `0`.
     minimum: WholeTokens,
-    /// Whether a retry counts from its grant on, as in Envoy, and not only once it is sent. Default: `true`. Example: `false`.
+    /// Whether a retry counts from its grant on, as in Envoy, and not only once its wait is over. Default: `true`. Example: `false`.
     counts_waiting: bool,
 }
 
 table! {
     /// Never more than `floor + ratio * calls` retries. What calm hours have added is not forgotten.
     RatioOfRequestsTable is "a ratio of requests", unbuilt &[], exclusive &[];
-    /// Retries for each call that begins, with at most 6 decimals. Required. Example: `0.1`.
+    /// Retries for each call that begins, at most 1: 10 % are `0.1`. Has at most 6 decimals. Required. Example: `0.1`.
     ratio: Tokens,
     /// Retries that need no calls. Default: `0`. Example: `10`.
     floor: WholeTokens,

@@ -69,7 +69,7 @@ table! {
     error: ErrorKind,
     /// How long until the error is returned. Not with `work`. Default: `"0s"`. Example: `"20ms"`.
     delay: DistSetting,
-    /// Whether the service takes a worker and its service time first, as for any other. Only on services. Default: `false`. Example: `true`.
+    /// Whether the service takes a worker and its service time first, as for any other, and has its side effect if it `writes`. Only on services. Default: `false`. Example: `true`.
     work: bool,
     /// How likely an attempt shares the fate of its epoch; else it has its own. The share that fails is the same in any case. Default: `0.0`. Example: `1.0`.
     correlation: Share,

@@ -4,41 +4,41 @@ use crate::scenario::declare::{choice, table};
 use crate::scenario::values::Duration;
 
 choice! {
-    /// The idempotency keys that clients send along; services pass them on. An operation is what one request wants done at one place of the call graph.
+    /// The idempotency keys that clients send along. They tell a service with an `idempotency_store` which attempts want the same operation: what one request wants done at one place of the call graph, say to charge a card for an order. Services pass them on to those that they call.
     IdempotencyChoice is "a kind of keys", unbuilt &[];
-    /// None.
+    /// None: no duplicate is recognised.
     "none" => None,
-    /// One for each operation, the same for all of its attempts.
+    /// One for each operation, the same with all of its attempts: what keys are for.
     "key" => Key,
-    /// Another one for each attempt of the client: a mistake, since no duplicate is recognised.
+    /// A new one for each attempt of the client: a mistake that is easily made, and no duplicate of those is recognised.
     "key_per_attempt" => KeyPerAttempt,
-    /// One for all operations of a client: a mistake, since a store takes them for each other and refuses all but the first as `invalid`.
+    /// One for all requests of a client that make the same call: a mistake. A store knows the key from another operation and answers `invalid`, until `ttl` is over.
     "key_reused" => KeyReused,
 }
 
 choice! {
-    /// What becomes of a request whose attempts are exhausted.
+    /// What becomes of a request that fails because its attempts are exhausted. That its budget or its deadline ends it is not meant.
     OnExhaustedChoice is "a way out", unbuilt &[];
     /// It fails.
     "fail" => Fail,
-    /// It fails, and is put aside as a dead letter.
+    /// It fails, and is put aside for somebody to look at: it is one of the `dead_letters`.
     "dead_letter" => DeadLetter,
 }
 
 table! {
-    /// The results of operations by their idempotency keys, shared by all servers of the service; crashes do not harm it.
+    /// What the service remembers of operations, by the idempotency keys that come with attempts: shared by all of its servers, and not harmed by crashes. It is asked when an attempt takes a worker. Who brings the key of an operation that has ended gets the same result, be it a success or an error. What never got a worker left nothing: an attempt that was turned away, or that a `fail` without `work` struck.
     StoreTable is "an idempotency store", unbuilt &[], exclusive &[];
-    /// How long a result is kept; above zero. Required. Example: `"24h"`.
+    /// How long a result is kept, from the end of the operation; after that the next attempt does it again. Above zero. Required. Example: `"24h"`.
     ttl: Duration,
-    /// What becomes of a duplicate while the operation is in progress. Default: `"wait"`. Example: `"refuse"`.
+    /// What becomes of another attempt while the operation is in progress. Default: `"wait"`. Example: `"refuse"`.
     in_progress: StoreWaitChoice,
 }
 
 choice! {
-    /// What becomes of a duplicate while the operation is in progress.
+    /// What becomes of another attempt at an operation that is in progress.
     StoreWaitChoice is "a way to deal with duplicates", unbuilt &[];
-    /// It keeps its worker and waits for the result.
+    /// It keeps its worker, waits until the operation has ended, and gets its result.
     "wait" => Wait,
-    /// It is answered with `refused`.
+    /// It is answered with `refused`, at once; one that comes later gets the result.
     "refuse" => Refuse,
 }

@@ -42,9 +42,9 @@ table! {
     contention: OrNone<ContentionTable>,
     /// What becomes of work whose caller has given up. Default: `"ignore"`. Example: `"running"`.
     cancel: CancelChoice,
-    /// Whether its work is a side effect, done when the service time is over: to do it twice is a duplicate, and a request that fails while an attempt at it has no answer is `unknown`. Default: `false`. Example: `true`.
+    /// Whether its work has a side effect, such as a charge or a message. It takes place when the service time is over, also if nobody waits any more. The same operation done again is one of the `duplicate_effects`; and a request that ends badly is `unknown`, not `failed`, if an attempt beneath it was sent here and got no answer. Default: `false`. Example: `true`.
     writes: bool,
-    /// Where it remembers what it has done, by the idempotency keys of clients. Default: `"none"`. Example: `{ ttl = "24h" }`.
+    /// Where it remembers operations, by the idempotency keys of clients, so as not to do them twice. Default: `"none"`. Example: `{ ttl = "24h" }`.
     idempotency_store: OrNone<StoreTable>,
     /// The order of its calls, by label: one step after another; a list within the list is a step whose calls run in parallel. Fallbacks have no place in it. Default: in the order of the file, one after another. Example: `["auth", ["shard", "ads"]]`.
     call_order: Vec<Spanned<Step>>,

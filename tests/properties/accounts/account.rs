@@ -13,14 +13,14 @@ pub struct Account<'a> {
     pub rule: &'a BudgetRule,
     /// In the unit of the rule; of no meaning where there is no maximum. None once nothing tells any more.
     tokens: Option<u64>,
-    /// Whether calls begin with a note. Of one that waits for a slot the first comes when it is sent.
+    /// Whether calls and attempts begin with a note. Of one that waits for a slot the first comes when it is sent.
     tells_begins: bool,
     began: Vec<Instant>,
     succeeded: Vec<Instant>,
     granted: Vec<Instant>,
     /// By call: what its last retry took.
     last_taken: BTreeMap<u64, u64>,
-    /// Attempts under way.
+    /// Attempts that were sent and have not ended.
     pub active: u64,
     /// Retries in progress; always 0 without a rule that counts them.
     pub retries: u64,
@@ -117,7 +117,7 @@ impl<'a> Account<'a> {
         };
         error.map(|error| match error {
             ErrorKind::Timeout => cost_timeout,
-            ErrorKind::RateLimited => cost_throttled,
+            ErrorKind::RateLimited | ErrorKind::Throttled => cost_throttled,
             _ => cost,
         })
     }
@@ -132,7 +132,7 @@ impl<'a> Account<'a> {
             BudgetRule::WindowedRatio(window) => Some(self.balance(window, at)? >= window.withdrawal),
             BudgetRule::Concurrency(concurrency) => {
                 let limit = u64::from(concurrency.minimum).max(concurrency.share * self.active / MICRO);
-                Some(self.retries < limit)
+                self.tells_begins.then_some(self.retries < limit)
             }
         }
     }

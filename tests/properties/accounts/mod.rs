@@ -1,19 +1,21 @@
 //! The accounts of retry budgets, kept from the notes of a run alone.
 
 mod account;
+mod lineage;
+pub mod operations;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use stormsim::dist::{attempt_key, call_key, replica_key, request_key};
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::metrics::{End, Outcome};
-use stormsim::plan::{CallId, Effect, Plan, Target};
+use stormsim::plan::{Effect, Plan, Target};
 use stormsim::policy::BudgetRule;
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
 use account::Account;
+use lineage::{Lineage, Possible};
 
 /// Each grant finds room for one retry more, and each refusal finds none; what is left at the end is what there was,
 /// and what was paid in, less what was spent; and where retries are limited at one instant, none is in progress after
@@ -29,29 +31,12 @@ pub fn are_balanced(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome, s
 /// A state of a budget: its pool, and its number there.
 type State = (usize, usize);
 
-/// An attempt that may come to be, by the rules for keys.
-#[derive(Clone, Copy)]
-struct Possible {
-    /// Of this call.
-    id: CallId,
-    /// The key of that.
-    call: u64,
-    /// Which attempt; 0 stands for a call that has made none.
-    number: u32,
-    /// The client or server that makes it.
-    instance: usize,
-}
-
-/// All of them, as far as the notes have been read.
+/// All accounts, as far as the notes have been read.
 struct Accounts<'a> {
     plan: &'a Plan,
-    seed: u64,
+    lineage: Lineage<'a>,
     /// By pool and state.
     accounts: Vec<Vec<Account<'a>>>,
-    /// By their keys.
-    possible: BTreeMap<u64, Possible>,
-    /// By attempt, where it was sent to.
-    servers: BTreeMap<u64, u32>,
     /// By attempt, what its service said.
     answers: BTreeMap<u64, Result<(), ErrorKind>>,
     /// The attempts that were sent and have not ended.
@@ -69,10 +54,8 @@ impl<'a> Accounts<'a> {
         });
         Self {
             plan,
-            seed,
+            lineage: Lineage::new(plan, seed),
             accounts: accounts.collect(),
-            possible: BTreeMap::new(),
-            servers: BTreeMap::new(),
             answers: BTreeMap::new(),
             under_way: BTreeSet::new(),
             failed: BTreeMap::new(),
@@ -80,17 +63,8 @@ impl<'a> Accounts<'a> {
     }
 
     fn enter(&mut self, at: Instant, note: Note) -> Result<(), TestCaseError> {
+        self.lineage.enter(note);
         match note {
-            Note::RequestBegan { group, client, ordinal } => {
-                let group = &self.plan.groups[group.index()];
-                let request = request_key(replica_key(self.seed, 0), group.key, client, ordinal);
-                group.choices.iter().for_each(|&(_, call)| self.may_call(call, request, client));
-            }
-            Note::Placed { key, server } => _ = self.servers.insert(key, server),
-            Note::Arrived { service, key } => {
-                let server = self.servers.get(&key).copied().unwrap_or(0);
-                self.plan.steps_of(service).flatten().for_each(|&call| self.may_call(call, key, server));
-            }
             Note::Answered { key, result } => _ = self.answers.insert(key, result),
             Note::Sent { key, .. } => {
                 self.under_way.insert(key);
@@ -123,37 +97,28 @@ impl<'a> Accounts<'a> {
                 self.account(key, |account, it| account.begins_at_once(at, it.number));
             }
             Note::Abandoned { key, .. } => self.abandon(at, key),
-            Note::Began { .. } | Note::Dropped { .. } | Note::Cancelled { .. } | Note::Answer { late: true, .. } => {}
+            Note::RequestBegan { .. }
+            | Note::Arrived { .. }
+            | Note::Placed { .. }
+            | Note::Began { .. }
+            | Note::Recognised { .. }
+            | Note::Dropped { .. }
+            | Note::Cancelled { .. }
+            | Note::Answer { late: true, .. } => {}
         }
         Ok(())
     }
 
-    /// Every attempt of a call, in all of its copies and with its fallbacks, made by what has this key.
-    fn may_call(&mut self, id: CallId, caller: u64, instance: u32) {
-        let plan = self.plan;
-        for copy in 0..plan.calls[id.index()].copies {
-            let mut next = Some((id, call_key(caller, plan.calls[id.index()].key, copy)));
-            while let Some((id, call)) = next {
-                for number in 0..=plan.policy_of(id).max_attempts {
-                    let possible = Possible { id, call, number, instance: instance as usize };
-                    self.possible.insert(attempt_key(call, number, 0), possible);
-                }
-                let fallback = plan.calls[id.index()].fallback;
-                next = fallback.map(|id| (id, call_key(call, plan.calls[id.index()].key, 0)));
-            }
-        }
-    }
-
     /// The state on which the call of an attempt draws.
     fn state(&self, key: u64) -> Option<State> {
-        let Possible { id, instance, .. } = self.possible[&key];
+        let Possible { id, instance, .. } = self.lineage.of(key);
         let used = self.plan.calls[id.index()].budget?;
         Some((used.pool as usize, if used.by_instance { instance } else { 0 }))
     }
 
     fn account(&mut self, key: u64, enters: impl FnOnce(&mut Account, Possible)) {
         if let Some((pool, state)) = self.state(key) {
-            enters(&mut self.accounts[pool][state], self.possible[&key]);
+            enters(&mut self.accounts[pool][state], self.lineage.of(key));
         }
     }
 
@@ -164,13 +129,13 @@ impl<'a> Accounts<'a> {
 
     fn fail(&mut self, key: u64, error: Option<ErrorKind>) {
         self.failed.insert(key, error);
-        let retry_on = self.plan.policy_of(self.possible[&key].id).retry_on;
+        let retry_on = self.plan.policy_of(self.lineage.of(key).id).retry_on;
         self.account(key, |account, _| account.fail(error.map(|error| retry_on.contains(error))));
     }
 
     /// What has failed without its service having answered: a fault of the call did it. No note tells which.
     fn error_of_faults(&self, key: u64) -> Option<ErrorKind> {
-        let call = Target::Call(self.possible[&key].id);
+        let call = Target::Call(self.lineage.of(key).id);
         let faults = self.plan.faults.iter().filter(|fault| fault.targets.contains(&call));
         let errors: BTreeSet<ErrorKind> = faults
             .filter_map(|fault| match &fault.effect {
@@ -183,7 +148,7 @@ impl<'a> Accounts<'a> {
 
     fn check_and_grant(&mut self, at: Instant, key: u64) -> Result<(), TestCaseError> {
         let Some((pool, state)) = self.state(key) else { return Ok(()) };
-        let (error, call) = (self.failed[&key], self.possible[&key].call);
+        let (error, call) = (self.failed[&key], self.lineage.of(key).call);
         let account = &mut self.accounts[pool][state];
         prop_assert!(account.room(at, error).is_none_or(|room| room), "a retry although there is no room: {account:?}");
         account.grant(at, call, error);

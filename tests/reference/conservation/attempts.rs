@@ -26,6 +26,8 @@ pub struct Attempt {
     pub placed: Option<Instant>,
     /// When it arrived.
     pub arrived: Option<Instant>,
+    /// When the store of its service knew about it.
+    pub recognised: Option<Instant>,
     /// When work on it began.
     pub began: Option<Instant>,
     /// When and how its service answered.
@@ -53,6 +55,7 @@ impl Attempt {
             sent,
             placed: None,
             arrived: None,
+            recognised: None,
             began: None,
             answered: None,
             discarded: None,
@@ -65,6 +68,11 @@ impl Attempt {
     /// When its caller was done with it.
     pub fn ended(&self) -> Option<Instant> {
         [self.given_up, self.abandoned, self.has_answer].into_iter().flatten().min()
+    }
+
+    /// When a worker took it up.
+    pub fn taken_up(&self) -> Option<Instant> {
+        self.recognised.or(self.began)
     }
 
     pub fn answered_at(&self) -> Option<Instant> {
@@ -88,6 +96,7 @@ pub fn follow_attempts(plan: &Plan, notes: &[(Instant, Note)]) -> Result<BTreeMa
         let (Note::Arrived { key, .. }
         | Note::Placed { key, .. }
         | Note::Began { key }
+        | Note::Recognised { key }
         | Note::Dropped { key }
         | Note::Cancelled { key }
         | Note::Answered { key, .. }
@@ -123,7 +132,8 @@ impl Attempt {
             }
             Note::Placed { .. } => self.arrived.is_none() && self.placed.replace(at).is_none(),
             Note::Began { .. } => is_there && self.began.replace(at).is_none(),
-            Note::Dropped { .. } => is_there && self.began.is_none() && self.discarded.replace(at).is_none(),
+            Note::Recognised { .. } => is_there && self.taken_up().is_none() && self.recognised.replace(at).is_none(),
+            Note::Dropped { .. } => is_there && self.taken_up().is_none() && self.discarded.replace(at).is_none(),
             Note::Cancelled { .. } => is_there && !is_awaited && self.discarded.replace(at).is_none(),
             Note::Answered { result, .. } => {
                 let was_dropped = self.discarded == Some(at) && is_awaited && result == Err(ErrorKind::Overloaded);

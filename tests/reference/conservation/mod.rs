@@ -17,7 +17,7 @@ use stormsim::policy::Limiter;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
-use crate::accounts;
+use crate::accounts::{self, operations};
 use crate::limits;
 use crate::reference::{interpret, random_plan};
 
@@ -39,7 +39,7 @@ fn before(from: Instant, at: Option<Instant>) -> bool {
     at.is_some_and(|at| at < from)
 }
 
-/// requests = succeeded + failed + open: each that began ends once, or is open at the end, and with the client's call.
+/// requests = succeeded + failed + unknown + open: each that began ends once, or is open at the end, and with the client's call.
 /// With a warmup the ends of earlier requests do not count.
 fn requests_are_conserved(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) -> Result<(), TestCaseError> {
     let count = |counted: &dyn Fn(Note) -> bool| notes.iter().filter(|(_, note)| counted(*note)).count() as u64;
@@ -52,14 +52,16 @@ fn requests_are_conserved(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outc
         })
     };
     let all = &outcome.all_requests;
+    let ended_badly = all.failed() + all.unknown;
     let began = notes.iter().filter(|(at, note)| *at >= plan.warmup && matches!(note, Note::RequestBegan { .. }));
     prop_assert_eq!(all.requests, began.count() as u64);
     if plan.warmup == Instant::ZERO {
-        prop_assert_eq!((all.succeeded, all.failed()), (ended(true), ended(false)));
+        prop_assert_eq!((all.succeeded, ended_badly), (ended(true), ended(false)));
     } else {
-        prop_assert!(all.succeeded <= ended(true) && all.failed() <= ended(false));
+        prop_assert!(all.succeeded <= ended(true) && ended_badly <= ended(false));
     }
-    prop_assert_eq!(all.stopped_by.iter().sum::<u64>(), all.failed());
+    prop_assert_eq!(all.stopped_by.iter().sum::<u64>(), ended_badly);
+    prop_assert!(all.dead_letters <= all.stopped_by[StopReason::Exhausted as usize]);
     prop_assert_eq!(all.latency.count(), all.succeeded);
     prop_assert!(all.degraded <= all.succeeded && all.succeeded_first_try <= all.succeeded);
     prop_assert_eq!(all.requests, outcome.groups.iter().map(|group| group.requests).sum::<u64>());
@@ -157,7 +159,7 @@ fn arrivals_are_conserved(
             let is_error = |(_, result)| result == Err(error);
             count(&|it| {
                 it.arrived.is_some()
-                    && it.began.is_none()
+                    && it.taken_up().is_none()
                     && it.discarded.is_none()
                     && it.answered.is_some_and(is_error)
                     && since(warmup, it.answered_at())
@@ -165,7 +167,7 @@ fn arrivals_are_conserved(
         };
         refusals_are_conserved(plan, index, tally, never_begun)?;
         if !plan.services[index].capacity.is_unlimited() {
-            prop_assert_eq!(tally.begun, count(&|it| since(warmup, it.began)));
+            prop_assert_eq!(tally.begun, count(&|it| since(warmup, it.taken_up())));
         }
         prop_assert!(tally.cancelled <= tally.dropped && tally.wasted_ns <= tally.service_ns);
         if outcome.end >= warmup {
@@ -238,6 +240,7 @@ proptest! {
         attempts_are_conserved(&plan, &notes, &outcome, &attempts)?;
         arrivals_are_conserved(&plan, &outcome, &attempts)?;
         accounts::are_balanced(&plan, &notes, &outcome, seed)?;
+        operations::are_told(&plan, &notes, &outcome, seed)?;
         stops_are_counted(&plan, &notes, &outcome)?;
         limits::are_respected(&plan, &notes, &outcome)?;
         if outcome.ended == End::Drained {

@@ -16,6 +16,7 @@ pub fn the_timeline_sums_to_the_counts(outcome: &Outcome) -> Result<(), TestCase
             succeeded: sum.succeeded + bucket.succeeded,
             failed: sum.failed + bucket.failed,
             timeouts: sum.timeouts + bucket.timeouts,
+            budget_refused: sum.budget_refused + bucket.budget_refused,
             in_flight_ns: sum.in_flight_ns + bucket.in_flight_ns,
             queued_ns: sum.queued_ns + bucket.queued_ns,
             busy_ns: sum.busy_ns + bucket.busy_ns,
@@ -24,10 +25,12 @@ pub fn the_timeline_sums_to_the_counts(outcome: &Outcome) -> Result<(), TestCase
     let (sum, calls, requests) = (sums(&outcome.timeline.scenario), &outcome.all_calls, &outcome.all_requests);
     prop_assert_eq!((sum.attempts, sum.retries, sum.timeouts), (calls.attempts, calls.retries, calls.timeouts));
     prop_assert_eq!((sum.succeeded, sum.failed), (requests.succeeded, requests.failed()));
+    prop_assert_eq!(sum.budget_refused, calls.budget_refused);
     for (buckets, call) in outcome.timeline.calls.iter().zip(&outcome.calls) {
         let sum = sums(buckets);
         prop_assert_eq!((sum.attempts, sum.retries, sum.timeouts), (call.attempts, call.retries, call.timeouts));
         prop_assert_eq!((sum.succeeded, sum.failed), (call.succeeded, call.errors + call.timeouts));
+        prop_assert_eq!(sum.budget_refused, call.budget_refused);
     }
     let mut queued_ns = 0;
     for (buckets, service) in outcome.timeline.services.iter().zip(&outcome.services) {
@@ -51,7 +54,9 @@ pub fn windows_sum_to_the_whole(outcome: &Outcome) -> Result<(), TestCaseError> 
     prop_assert_eq!(sum(|it| it.succeeded_first_try), requests.succeeded_first_try);
     prop_assert_eq!(sum(|it| it.degraded), requests.degraded);
     prop_assert_eq!(sum(|it| it.failed()), requests.failed());
-    prop_assert_eq!(sum(|it| it.stopped_by.iter().sum()), requests.failed());
+    prop_assert_eq!(sum(|it| it.unknown), requests.unknown);
+    prop_assert_eq!(sum(|it| it.dead_letters), requests.dead_letters);
+    prop_assert_eq!(sum(|it| it.stopped_by.iter().sum()), requests.stopped_by.iter().sum::<u64>());
 
     let calls = &outcome.all_calls;
     let sum = |count: fn(&CallTally) -> u64| windows().map(|it| count(&it.all_calls)).sum::<u64>();
@@ -79,6 +84,9 @@ pub fn windows_sum_to_the_whole(outcome: &Outcome) -> Result<(), TestCaseError> 
         prop_assert_eq!(sum(|it| it.completed), whole.completed);
         prop_assert_eq!(sum(|it| it.succeeded), whole.succeeded);
         prop_assert_eq!(sum(|it| it.faulted), whole.faulted);
+        prop_assert_eq!(sum(|it| it.executions), whole.executions);
+        prop_assert_eq!(sum(|it| it.duplicate_effects), whole.duplicate_effects);
+        prop_assert_eq!(sum(|it| it.recognised), whole.recognised);
         for by in 0..REFUSALS {
             prop_assert_eq!(parts().map(|it| it.refused_by[by]).sum::<u64>(), whole.refused_by[by]);
         }

@@ -53,6 +53,19 @@ impl Cases<'_> {
             ("a window paid in at the start", self.windowed(|_, rule| rule.deposits == Deposit::AtStart)),
             ("a window paid in on success", self.windowed(|_, rule| rule.deposits == Deposit::OnSuccess)),
             (
+                "a retry granted beside one that waits for a slot",
+                self.budgeted(|it, rule| {
+                    let waits_at = |other: &Attempt, at: Instant| {
+                        let until = other.sent.or(other.ended.map(|(end, _)| end));
+                        other.started < at && until.is_none_or(|until| until > at)
+                    };
+                    let waits = |at| {
+                        self.attempt(|other| waits_at(other, at) && self.state(self.call_of(other)) == self.state(it))
+                    };
+                    matches!(rule, BudgetRule::Concurrency(_)) && it.retries.iter().any(|&(at, _)| waits(at))
+                }),
+            ),
+            (
                 "a window that has forgotten a retry",
                 self.windowed(|it, rule| {
                     let slot = |at: Instant| at.as_ns() / rule.slot.as_ns();

@@ -23,7 +23,7 @@ impl Cases<'_> {
                 self.capacity(it).cancel == by && it.arrived.at < at && until > Some(at) && !is_cancelled(it)
             })
         };
-        let in_service = |it: &Work| it.began.is_some() && it.steps.is_empty();
+        let in_service = |it: &Work| it.resumed.is_some() && it.steps.is_empty();
         vec![
             ("given up and worked on", goes_on(Cancel::Ignore)),
             ("given up, begun and worked on", goes_on(Cancel::Queued)),
@@ -115,6 +115,6 @@ impl Cases<'_> {
     }
 }
 
-fn is_cancelled(work: &Work) -> bool {
+pub(super) fn is_cancelled(work: &Work) -> bool {
     matches!(work.ended, Some((_, WorkEnd::Cancelled)))
 }

@@ -4,11 +4,13 @@ mod budgets;
 mod callers;
 mod cancelling;
 mod clients;
+mod effects;
 mod faults;
 mod outages;
 mod pools;
 mod servers;
 mod services;
+mod stores;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -80,6 +82,12 @@ impl Cases<'_> {
             self.cancellations(),
             self.abandonings(),
             self.pools(),
+            self.keys(),
+            self.known_results(),
+            self.in_progress(),
+            self.taken_over(),
+            self.executions(),
+            self.unknown_requests(),
             self.limits_of_the_run(),
         ]
         .concat()

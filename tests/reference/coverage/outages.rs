@@ -59,7 +59,7 @@ impl Cases<'_> {
     }
 
     /// Whether a crash of its server ended a work.
-    fn is_reset(&self, work: &Work) -> bool {
+    pub(super) fn is_reset(&self, work: &Work) -> bool {
         let Some((moment, WorkEnd::Error(ErrorKind::Reset))) = work.ended else { return false };
         let mut crashes = self.faults_at(work).filter(|fault| fault.effect == Effect::Crash);
         crashes.any(|fault| self.windows(fault).any(|window| window.start == moment.at))
@@ -78,7 +78,7 @@ impl Cases<'_> {
         };
         vec![
             ("a crash in a queue", reset(&|it| it.queued.is_some() && it.began.is_none())),
-            ("a crash in service", reset(&|it| it.began.is_some() && it.steps.is_empty())),
+            ("a crash in service", reset(&|it| it.resumed.is_some() && it.steps.is_empty())),
             ("a crash before a fault answers", reset(&|it| it.began.is_none() && it.queued.is_none())),
             ("a crash amid calls", reset(&|it| abandons(it) && self.capacity(it).cancel == Cancel::Ignore)),
             ("a crash of what nobody waits for", reset(&|it| self.record.attempts[it.attempt].answered_late.is_some())),

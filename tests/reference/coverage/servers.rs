@@ -14,7 +14,7 @@ impl Cases<'_> {
         &self.plan.services[work.service.index()].capacity
     }
 
-    fn attempt_of(&self, work: &Work) -> &Attempt {
+    pub(super) fn attempt_of(&self, work: &Work) -> &Attempt {
         &self.record.attempts[work.attempt]
     }
 

@@ -2,6 +2,7 @@
 
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::metrics::Outcome;
+use stormsim::plan::Arrivals;
 use stormsim::policy::{
     AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, MICRO, RatioOfRequests, WindowedRatio,
 };
@@ -154,6 +155,24 @@ fn retries_at_once_shrink_as_all_fail() {
         let refused = u64::from(requests) - granted;
         assert_eq!((outcome.all_calls.retries, outcome.all_calls.budget_refused), (granted, refused), "{rule:?}");
         assert_eq!(outcome.all_calls.tokens_left, None);
+    }
+}
+
+/// One slot for three requests: the first fails at 1 ms while the others wait for it, and they are under way. When the
+/// second fails only the third is, for as many retries as wait; the third leaves nobody.
+#[test]
+fn what_waits_for_a_slot_is_under_way() {
+    for (counts_waiting, granted) in [(true, 1), (false, 2)] {
+        let mut plan = HandMade::new();
+        let db = plan.service("db", 10, &[]);
+        let budget = plan.budget(BudgetRule::Concurrency(Concurrency { share: MICRO, minimum: 0, counts_waiting }));
+        plan.fault(db, 0, 500, failing(ErrorKind::Unavailable, 1));
+        let link = Link::to(db).attempts(2, 1_000).budget(budget).pool(1, 100);
+        let arrivals = Arrivals::Trace(vec![Instant::ZERO; 3]);
+        plan.group("web", 1, Instant::ZERO..Instant::LIMIT, arrivals, &[(u64::MAX, link)]);
+        let (_, outcome) = tell(&plan.0);
+        let counts = (outcome.all_calls.retries, outcome.all_calls.budget_refused);
+        assert_eq!(counts, (granted, 3 - granted), "{counts_waiting}");
     }
 }
 
