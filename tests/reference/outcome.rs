@@ -164,7 +164,7 @@ fn call_series(record: &Record, call: CallId) -> Series {
         series.retries.extend(attempt.sent.filter(|_| attempt.is_retry));
         series.in_flight.extend(attempt.sent.map(|sent| sent..until));
         match attempt.ended {
-            None | Some((_, AttemptEnd::TurnedAway(_) | AttemptEnd::Abandoned)) => {}
+            None | Some((_, AttemptEnd::TurnedAway(_) | AttemptEnd::Abandoned | AttemptEnd::Outrun)) => {}
             Some((at, AttemptEnd::Answered(Ok(())))) => series.succeeded.push(at),
             Some((at, AttemptEnd::Answered(Err(_)))) => series.failed.push(at),
             Some((at, AttemptEnd::GivenUp)) => {

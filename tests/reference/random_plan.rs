@@ -21,6 +21,7 @@ use super::random_budget::budgets;
 use super::random_capacity::{cancel, capacity};
 use super::random_fault::fault;
 use super::random_operations::{effects, operations};
+use super::random_protection::protection;
 use super::sketch::{
     CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
 };
@@ -144,19 +145,27 @@ fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
         (option::weighted(0.5, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
     let slots = (option::weighted(0.4, pool(grid)), any::<bool>());
-    (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.8, any::<u8>()), slots)
-        .prop_map(|(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {
-            target: target.into(),
-            network,
-            connect_timeout: limits.0,
-            timeout: limits.1,
-            total_timeout: limits.2,
-            deadline,
-            policy: policy.into(),
-            budget: budget.map(usize::from),
-            pool,
-            avoid_previous,
-        })
+    let retries = (any::<u8>(), option::weighted(0.8, any::<u8>()));
+    (any::<u8>(), network(grid), limits, deadline(grid), retries, slots, protection(grid)).prop_map(
+        |(target, network, limits, deadline, (policy, budget), (pool, avoid_previous), protection)| {
+            let (breaker, throttle, hedge) = protection;
+            CallSketch {
+                target: target.into(),
+                network,
+                connect_timeout: limits.0,
+                timeout: limits.1,
+                total_timeout: limits.2,
+                deadline,
+                policy: policy.into(),
+                budget: budget.map(usize::from),
+                pool,
+                breaker,
+                throttle,
+                hedge,
+                avoid_previous,
+            }
+        },
+    )
 }
 
 /// Mostly fewer slots than attempts, and waits as long as timeouts.
