@@ -97,12 +97,9 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether it is one of those that come last at an instant.
+    /// Whether somebody's patience ends.
     pub fn is_timeout(&self) -> bool {
-        matches!(
-            self,
-            Self::Timer { .. } | Self::HedgeTimer { .. } | Self::CopyTimer { .. } | Self::EndTimer { .. }
-        )
+        matches!(self, Self::Timer { .. } | Self::CopyTimer { .. } | Self::EndTimer { .. })
     }
 }
 

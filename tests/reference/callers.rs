@@ -140,11 +140,11 @@ impl Interpreter<'_> {
             let timer = timer.map(|at| self.agenda.schedule(at, Class::Timeout, Event::Timer { attempt }));
             self.record.attempts[attempt].timer = timer;
         }
-        if is_hedged && !connects {
-            self.arm_copy_timer(attempt);
-        }
         if hedge == 0 {
             self.arm_hedge_timer(attempt);
+        }
+        if is_hedged && !connects {
+            self.arm_copy_timer(attempt);
         }
     }
 
@@ -275,8 +275,8 @@ impl Interpreter<'_> {
         }
         let &mut Call { id, caller, started, .. } = this;
         let key = attempt_key(this.key, started, 0);
-        self.note(Note::CallEnded { call: id, key, result });
         self.count_call(call, result.err().map(|(error, _)| error));
+        self.note(Note::CallEnded { call: id, key, result });
         match (result, self.plan.calls[id.index()].fallback) {
             (Err(_), Some(fallback)) => self.begin_call(fallback, caller, Some(call)),
             _ if !self.is_awaited(caller) => {}

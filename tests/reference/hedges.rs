@@ -48,11 +48,11 @@ impl Interpreter<'_> {
     }
 
     fn send_hedge(&mut self, first: usize, has_slot: bool) {
-        let Attempt { call, id, number, due, started, .. } = self.record.attempts[first];
+        let Attempt { call, id, number, due, .. } = self.record.attempts[first];
         let key = attempt_key(self.record.calls[call].key, number, due);
         let brings = self.key_sent_along(call, key);
         let copy = self.record.attempts.len();
-        let sent = Attempt { hedge: due, has_slot, ..Attempt::new(call, id, number, key, brings, started, first) };
+        let sent = Attempt { hedge: due, has_slot, ..Attempt::new(call, id, number, key, brings, self.now, first) };
         self.record.attempts.push(sent);
         self.send(copy);
     }
@@ -73,7 +73,8 @@ impl Interpreter<'_> {
 
     /// When the caller ceases to wait for the attempt that this is a copy of, at the latest.
     pub(super) fn waits_until(&self, copy: usize) -> Option<Instant> {
-        let Attempt { call, id, started, .. } = self.record.attempts[copy];
+        let Attempt { call, id, first, .. } = self.record.attempts[copy];
+        let started = self.record.attempts[first].started;
         let timeout = self.plan.calls[id.index()].timeout.after;
         let timeout = (timeout != Span::UNLIMITED).then(|| started + timeout);
         [self.record.calls[call].limit, timeout].into_iter().flatten().min()

@@ -132,8 +132,8 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
         series.in_flight.push(request.began..until);
         match request.ended {
             Some(RequestEnd { at, result: Ok(()), .. }) => series.succeeded.push(at),
-            Some(RequestEnd { at, is_unknown: false, .. }) => series.failed.push(at),
-            _ => {}
+            Some(RequestEnd { at, .. }) => series.failed.push(at),
+            None => {}
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| counts(attempt.id)) {

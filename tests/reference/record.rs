@@ -186,7 +186,7 @@ pub struct Attempt {
     pub key: u64,
     /// The key of its operation that it brings along, if one is sent.
     pub brings: Option<u64>,
-    /// When its clock started.
+    /// When its clock started; of other copies than the first, when it was due.
     pub started: Instant,
     /// When it was sent, if it was.
     pub sent: Option<Instant>,

@@ -146,8 +146,11 @@ fn protection_in(window: &Range<Instant>, record: &Record, belongs: &impl Fn(Cal
 /// How long the attempts that were sent in a window had waited for a slot, where they need one.
 pub fn pool_waits(plan: &Plan, record: &Record, window: &Range<Instant>, belongs: impl Fn(CallId) -> bool) -> Latency {
     let mut waits = Latency::default();
-    let needs_slot = |attempt: &&Attempt| belongs(attempt.id) && plan.calls[attempt.id.index()].pool.is_some();
-    for attempt in record.attempts.iter().filter(needs_slot) {
+    // A hedge does not wait.
+    let may_wait = |attempt: &&Attempt| {
+        belongs(attempt.id) && attempt.hedge == 0 && plan.calls[attempt.id.index()].pool.is_some()
+    };
+    for attempt in record.attempts.iter().filter(may_wait) {
         if let Some(sent) = attempt.sent.filter(|sent| window.contains(sent)) {
             waits.record(sent.since(attempt.started));
         }
