@@ -411,9 +411,9 @@ fn keys_descend_from_the_request() {
     let outer = attempt_key(call_key(request, name_key("orders"), 0), 1, 0);
     let inner = |attempt| attempt_key(call_key(outer, name_key("db"), 0), attempt, 0);
     for sent in [
-        Note::Sent { call: CallId(1), attempt: 1, key: outer },
-        Note::Sent { call: CallId(0), attempt: 1, key: inner(1) },
-        Note::Sent { call: CallId(0), attempt: 2, key: inner(2) },
+        Note::Sent { call: CallId(1), attempt: 1, hedge: 0, key: outer },
+        Note::Sent { call: CallId(0), attempt: 1, hedge: 0, key: inner(1) },
+        Note::Sent { call: CallId(0), attempt: 2, hedge: 0, key: inner(2) },
     ] {
         assert_eq!(notes.iter().filter(|(_, note)| *note == sent).count(), 1, "{sent:?}");
     }

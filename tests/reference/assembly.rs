@@ -2,8 +2,8 @@
 
 use stormsim::dist::name_key;
 use stormsim::plan::{
-    BudgetPool, BudgetUse, Call, CallId, Capacity, Effects, Group, GroupId, Hedge, Labels, Origin, Plan, PolicyId, Pool,
-    Recovery, Service, ServiceId, Timeout, TimeoutId,
+    BudgetPool, BudgetUse, Call, CallId, Capacity, Effects, Group, GroupId, Hedge, Labels, Origin, Plan, PolicyId,
+    Pool, Recovery, Service, ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{RetryPolicy, Schedule};
 use stormsim::time::Span;

@@ -6,7 +6,7 @@ use stormsim::plan::{Balance, ServiceId};
 use stormsim::sim::Note;
 
 use super::interpreter::Interpreter;
-use super::record::{Attempt, Caller};
+use super::record::{Attempt, Caller, Ejected};
 
 impl Interpreter<'_> {
     /// Sends an attempt that is about to arrive to a server. The call remembers it if its caller waits.
@@ -95,9 +95,17 @@ impl Interpreter<'_> {
         let Some(server) = picked else { return };
         let ejected = (0..self.servers_of(service)).filter(|&server| self.is_ejected(service, server)).count() as u32;
         let state = &mut self.ejections[service.index()][server as usize];
-        if rule.count(state, error, || ejected, self.now) {
-            self.record.ejections.push((self.now, service, server));
+        let mut is_due = false;
+        let ask = || {
+            is_due = true;
+            ejected
+        };
+        if rule.count(state, error, ask, self.now) {
+            let (from, until) = (self.now, state.until());
+            self.record.ejections.push(Ejected { service, server, from, until });
             self.note(Note::Ejected { service, server });
+        } else if is_due {
+            self.record.spared.push((self.now, service));
         }
     }
 

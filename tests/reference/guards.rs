@@ -20,11 +20,20 @@ impl<'plan> Interpreter<'plan> {
         let state = self.breakers.entry((id, instance)).or_insert_with(|| rule.start());
         let was_open = matches!(state.phase(), BreakerPhase::Open { .. });
         let admission = rule.admit(state, now);
-        if was_open && matches!(state.phase(), BreakerPhase::HalfOpen { .. }) {
-            self.breaker_step(id, instance, BreakerMove::HalfOpens);
+        let is_half_open = matches!(state.phase(), BreakerPhase::HalfOpen { .. });
+        if was_open && is_half_open {
+            self.breaker_step(call, BreakerMove::HalfOpens);
         }
-        let moves = self.moves(id, instance);
-        let let_through = admission.map(|admission| LetThrough { admission, moves, is_over: false });
+        if admission.is_none() {
+            self.breaker_step(call, if is_half_open { BreakerMove::RejectsProbe } else { BreakerMove::Rejects });
+        }
+        let let_through = admission.map(|admission| LetThrough {
+            admission,
+            moves: self.moves(id, instance),
+            is_probe: is_half_open,
+            is_counted: false,
+            is_over: false,
+        });
         self.record.calls[call].let_through = let_through;
         let_through.is_some()
     }
@@ -69,26 +78,24 @@ impl<'plan> Interpreter<'plan> {
         let Some((rule, id, instance)) = self.breaker_of(call) else { return };
         if let Some(let_through) = self.record.calls[call].let_through.as_mut().filter(|it| !it.is_over) {
             let_through.is_over = true;
+            let LetThrough { admission, moves, is_probe, is_counted, .. } = *let_through;
             let state = self.breakers.get_mut(&(id, instance)).expect("it has been asked");
-            rule.leave(state, let_through.admission);
+            rule.leave(state, admission);
+            if is_probe && !is_counted && moves == self.moves(id, instance) {
+                self.breaker_step(call, BreakerMove::TakesBackProbe);
+            }
         }
     }
 
-    fn count_for_breaker(
-        &mut self,
-        call: usize,
-        counts: Counts,
-        since: Instant,
-        key: u64,
-        error: Option<ErrorKind>,
-    ) {
+    fn count_for_breaker(&mut self, call: usize, counts: Counts, since: Instant, key: u64, error: Option<ErrorKind>) {
         let Some((rule, id, instance)) = self.breaker_of(call).filter(|(rule, ..)| rule.counts == counts) else {
             return;
         };
         let Some(LetThrough { admission, moves, .. }) = self.record.calls[call].let_through else { return };
         if moves != self.moves(id, instance) {
-            return self.breaker_step(id, instance, BreakerMove::IgnoresOutcome);
+            return self.breaker_step(call, BreakerMove::IgnoresOutcome);
         }
+        self.record.calls[call].let_through.as_mut().expect("it was let through").is_counted = true;
         let now = self.now;
         let ended = Ended { error, took: now.since(since), key: draw(key, Purpose::Open) };
         let state = self.breakers.get_mut(&(id, instance)).expect("it has been asked");
@@ -96,9 +103,9 @@ impl<'plan> Interpreter<'plan> {
         let opened = rule.count(state, admission, ended, now);
         let is_closed = state.phase() == BreakerPhase::Closed;
         match (opened, was_closed) {
-            (true, true) => self.breaker_step(id, instance, BreakerMove::Opens),
-            (true, false) => self.breaker_step(id, instance, BreakerMove::OpensAgain),
-            (false, false) if is_closed => self.breaker_step(id, instance, BreakerMove::Closes),
+            (true, true) => self.breaker_step(call, BreakerMove::Opens),
+            (true, false) => self.breaker_step(call, BreakerMove::OpensAgain),
+            (false, false) if is_closed => self.breaker_step(call, BreakerMove::Closes),
             (false, _) => {}
         }
         if opened {
@@ -106,14 +113,15 @@ impl<'plan> Interpreter<'plan> {
         }
     }
 
-    fn breaker_step(&mut self, call: CallId, instance: u32, what: BreakerMove) {
-        self.record.breakers.push(BreakerStep { at: self.now, call, instance, what });
+    fn breaker_step(&mut self, by: usize, what: BreakerMove) {
+        let (_, call, instance) = self.breaker_of(by).expect("it has a breaker");
+        self.record.breakers.push(BreakerStep { at: self.now, call, instance, by, what });
     }
 
     /// How often a breaker has moved.
     fn moves(&self, call: CallId, instance: u32) -> usize {
         let its = self.record.breakers.iter().filter(|it| (it.call, it.instance) == (call, instance));
-        its.filter(|it| it.what != BreakerMove::IgnoresOutcome).count()
+        its.filter(|it| it.what.is_move()).count()
     }
 
     /// The breaker of a call, and whose it is.

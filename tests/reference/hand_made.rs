@@ -7,9 +7,10 @@ use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
     Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Effects, Fault, Group, GroupId,
-    Labels, Operations, Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout, Windows,
+    Guard, Hedge, Labels, Operations, Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout,
+    Windows,
 };
-use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay};
+use stormsim::policy::{Backoff, Breaker, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay, Throttle};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -43,6 +44,9 @@ impl Link {
             policy: PolicyId(u32::MAX),
             budget: None,
             pool: None,
+            breaker: None,
+            throttle: None,
+            hedge: None,
             avoid_previous: false,
         };
         Self { call, policy: policy(1, 0), fallback: None }
@@ -96,6 +100,37 @@ impl Link {
     /// With so many slots for each caller, for which an attempt waits so long at most.
     pub fn pool(self, size: u32, max_wait_ms: u64) -> Self {
         Self { call: Call { pool: Some(Pool { size, max_wait: limit(max_wait_ms) }), ..self.call }, ..self }
+    }
+
+    /// With a breaker that all callers share.
+    pub fn breaker(self, rule: Breaker) -> Self {
+        let breaker = Some(Box::new(Guard { rule, by_instance: false }));
+        Self { call: Call { breaker, ..self.call }, ..self }
+    }
+
+    /// With a throttle that all callers share.
+    pub fn throttle(self, rule: Throttle) -> Self {
+        let throttle = Some(Box::new(Guard { rule, by_instance: false }));
+        Self { call: Call { throttle, ..self.call }, ..self }
+    }
+
+    /// With so many hedges, after so long each; without a limit, and the losers are given up.
+    pub fn hedge(self, after_ms: u64, copies: u32) -> Self {
+        let in_flight = Capacity::NO_LIMIT;
+        let hedge = Hedge { after: limit(after_ms), copies, in_flight, by_instance: false, cancel_losers: true };
+        Self { call: Call { hedge: Some(hedge), ..self.call }, ..self }
+    }
+
+    /// With so many hedges under way at once.
+    pub fn hedges_in_flight(self, in_flight: u32) -> Self {
+        let hedge = self.call.hedge.map(|hedge| Hedge { in_flight, ..hedge });
+        Self { call: Call { hedge, ..self.call }, ..self }
+    }
+
+    /// With losers of which nobody hears.
+    pub fn keep_losers(self) -> Self {
+        let hedge = self.call.hedge.map(|hedge| Hedge { cancel_losers: false, ..hedge });
+        Self { call: Call { hedge, ..self.call }, ..self }
     }
 
     /// With retries that go elsewhere.
@@ -276,9 +311,10 @@ pub fn in_words(plan: &Plan, notes: &[(Instant, Note)]) -> Vec<String> {
     let mut lines = Vec::new();
     for &(at, note) in notes {
         match note {
-            Note::Sent { call, attempt, key } => {
-                let copy = copy_of(plan, call, attempt, key, names.keys().copied());
-                names.insert(key, format!("{}{copy} #{attempt}", plan.labels.calls[call.index()]));
+            Note::Sent { call, attempt, hedge, key } => {
+                let copy = copy_of(plan, call, (attempt, hedge), key, names.keys().copied());
+                let hedge = if hedge > 0 { format!(" hedge {hedge}") } else { String::new() };
+                names.insert(key, format!("{}{copy} #{attempt}{hedge}", plan.labels.calls[call.index()]));
             }
             // Which attempt it was, nobody was told.
             Note::TurnedAway { call, key, .. } => {
@@ -296,13 +332,19 @@ pub fn in_words(plan: &Plan, notes: &[(Instant, Note)]) -> Vec<String> {
 }
 
 /// Which copy of a call an attempt belongs to: that with which one of the works so far has its key.
-fn copy_of(plan: &Plan, call: CallId, attempt: u32, key: u64, works: impl Iterator<Item = u64>) -> String {
+fn copy_of(
+    plan: &Plan,
+    call: CallId,
+    (attempt, hedge): (u32, u32),
+    key: u64,
+    works: impl Iterator<Item = u64>,
+) -> String {
     let Call { key: label, copies, .. } = plan.calls[call.index()];
     if copies == 1 {
         return String::new();
     }
     let copy = works.flat_map(|work| (0..copies).map(move |copy| (work, copy)));
-    let copy = copy.into_iter().find(|&(work, copy)| attempt_key(call_key(work, label, copy), attempt, 0) == key);
+    let copy = copy.into_iter().find(|&(work, copy)| attempt_key(call_key(work, label, copy), attempt, hedge) == key);
     format!(" copy {}", copy.expect("a call with copies is made by a work").1)
 }
 
@@ -326,6 +368,11 @@ fn sentence(plan: &Plan, names: &BTreeMap<u64, String>, note: Note) -> String {
         Note::Answer { key, late: false } => format!("{} has its answer", names[&key]),
         Note::Answer { key, late: true } => format!("{} has its answer, too late", names[&key]),
         Note::TimedOut { key, error } => format!("{} is given up: {error}", names[&key]),
+        Note::Outrun { key } => format!("{} is outrun", names[&key]),
+        Note::Opened { call, .. } => format!("the breaker of {} opens", plan.labels.calls[call.index()]),
+        Note::Ejected { service, server } => {
+            format!("server {server} of {} is ejected", plan.labels.services[service.index()])
+        }
         Note::Abandoned { call, key } => {
             let call = &plan.labels.calls[call.index()];
             match names.get(&key) {

@@ -117,6 +117,7 @@ impl<'plan> Interpreter<'plan> {
                 breakers: Vec::new(),
                 left_out: Vec::new(),
                 ejections: Vec::new(),
+                spared: Vec::new(),
                 events: 0,
                 end: Instant::ZERO,
                 ended: End::Drained,

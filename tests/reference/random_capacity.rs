@@ -22,7 +22,12 @@ pub fn capacity(grid: Grid) -> impl Strategy<Value = Capacity> {
     let limited = (limiter(grid), option::of(grid.steps(0..=4)));
     let limits = (queue(grid), prop_oneof![4 => Just(Capacity::NO_LIMIT), 1 => 1..=4u32], limited);
     let finite = (servers(grid), workers, limits, cancel()).prop_map(
-        |((instances, balance, ejection), (workers, holds_worker, contention), (queue, max_in_flight, limited), cancel)| {
+        |(
+            (instances, balance, ejection),
+            (workers, holds_worker, contention),
+            (queue, max_in_flight, limited),
+            cancel,
+        )| {
             let (limiter, retry_after) = limited;
             let limits = Capacity { queue, max_in_flight, limiter, retry_after, ..Capacity::UNLIMITED };
             Capacity { instances, balance, ejection, workers, holds_worker, contention, cancel, ..limits }

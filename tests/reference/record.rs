@@ -40,12 +40,14 @@ pub struct Record {
     /// What the states of each budget hold together at the end, in millionths of a token; none of those that count no
     /// tokens.
     pub tokens_left: Vec<Option<u128>>,
-    /// Every move of a breaker, and every outcome that it did not count.
+    /// Every move of a breaker, and whatever else happened to it that is no outcome.
     pub breakers: Vec<BreakerStep>,
     /// When a copy of an attempt was due and was not sent, of which call, and why.
     pub left_out: Vec<(Instant, CallId, LeftOut)>,
-    /// When the balancer ejected a server.
-    pub ejections: Vec<(Instant, ServiceId, u32)>,
+    /// The servers that the balancer ejected.
+    pub ejections: Vec<Ejected>,
+    /// When it would have ejected another, but as many were ejected as may be.
+    pub spared: Vec<(Instant, ServiceId)>,
     /// How many events happened.
     pub events: u64,
     /// Up to when the story goes.
@@ -165,6 +167,10 @@ pub struct LetThrough {
     pub admission: Admission,
     /// How often the breaker had moved then.
     pub moves: usize,
+    /// Whether it was half-open.
+    pub is_probe: bool,
+    /// Whether something that was let through has counted.
+    pub is_counted: bool,
     /// Whether what was let through is over.
     pub is_over: bool,
 }
@@ -300,6 +306,8 @@ pub struct BreakerStep {
     pub call: CallId,
     /// The instance of the caller whose it is; 0 if all share it.
     pub instance: u32,
+    /// The call that asked it, or told it, by position in the record.
+    pub by: usize,
     /// What.
     pub what: BreakerMove,
 }
@@ -317,6 +325,32 @@ pub enum BreakerMove {
     OpensAgain,
     /// Not at all: it has moved since it let through what has ended.
     IgnoresOutcome,
+    /// Not at all: it is open, and lets nothing through.
+    Rejects,
+    /// Not at all: it is half-open, and as many probes were let through as may be.
+    RejectsProbe,
+    /// Not at all: a probe is over that has not counted.
+    TakesBackProbe,
+}
+
+impl BreakerMove {
+    /// Whether it is elsewhere after that.
+    pub fn is_move(self) -> bool {
+        matches!(self, Self::Opens | Self::HalfOpens | Self::Closes | Self::OpensAgain)
+    }
+}
+
+/// A server that the balancer ejected.
+#[derive(Clone, Copy)]
+pub struct Ejected {
+    /// Of this service.
+    pub service: ServiceId,
+    /// Which.
+    pub server: u32,
+    /// When.
+    pub from: Instant,
+    /// Until when.
+    pub until: Instant,
 }
 
 /// Why a copy that was due was not sent.

@@ -4,9 +4,7 @@ use std::ops::Range;
 
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{
-    Arrivals, Cancel, Capacity, DeadlineRule, Effect, Effects, Guard, Hedge, Operations, Windows,
-};
+use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Effects, Guard, Hedge, Operations, Windows};
 use stormsim::policy::{Backoff, Breaker, BudgetRule, CapOrder, Jitter, ServerDelay, Throttle};
 use stormsim::time::{Instant, Span};
 

@@ -95,9 +95,7 @@ pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallI
         succeeded: ended(|_, end| end == AttemptEnd::Answered(Ok(()))),
         errors: ended(|_, end| matches!(end, AttemptEnd::Answered(Err(_)))),
         timeouts: ended(|_, end| end == AttemptEnd::GivenUp),
-        abandoned: ended(|it, end| {
-            matches!(end, AttemptEnd::Abandoned | AttemptEnd::Outrun) && it.sent.is_some()
-        }),
+        abandoned: ended(|it, end| matches!(end, AttemptEnd::Abandoned | AttemptEnd::Outrun) && it.sent.is_some()),
         late_responses: late_answers.filter(|at| window.contains(at)).count() as u64,
         pool_rejected: ended(|_, end| {
             let AttemptEnd::TurnedAway(error) = end else { return false };
@@ -147,9 +145,8 @@ fn protection_in(window: &Range<Instant>, record: &Record, belongs: &impl Fn(Cal
 pub fn pool_waits(plan: &Plan, record: &Record, window: &Range<Instant>, belongs: impl Fn(CallId) -> bool) -> Latency {
     let mut waits = Latency::default();
     // A hedge does not wait.
-    let may_wait = |attempt: &&Attempt| {
-        belongs(attempt.id) && attempt.hedge == 0 && plan.calls[attempt.id.index()].pool.is_some()
-    };
+    let may_wait =
+        |attempt: &&Attempt| belongs(attempt.id) && attempt.hedge == 0 && plan.calls[attempt.id.index()].pool.is_some();
     for attempt in record.attempts.iter().filter(may_wait) {
         if let Some(sent) = attempt.sent.filter(|sent| window.contains(sent)) {
             waits.record(sent.since(attempt.started));
@@ -221,7 +218,7 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
     let periods: Vec<_> = entered().map(|work| (work.arrived, work.ended.map(|(moment, _)| moment))).collect();
     let (in_flight_max, in_flight_max_at) = most_at_once(window, &periods);
     let recognised = works().filter_map(|work| work.recognised);
-    let ejections = record.ejections.iter().filter(|(at, of, _)| *of == service && window.contains(at));
+    let ejections = record.ejections.iter().filter(|it| it.service == service && window.contains(&it.from));
     let (executions, duplicate_effects) = effects_in(window, record, service);
     let sojourns = completed().map(|work| work.presence(record.end)).map(|stay| stay.end.since(stay.start));
     ServiceTally {

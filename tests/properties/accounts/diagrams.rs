@@ -103,9 +103,8 @@ impl Diagrams<'_> {
     fn passes_limit(&self, call: CallId, key: u64) -> Result<(), TestCaseError> {
         let hedge = self.plan.calls[call.index()].hedge.expect("only hedged calls have hedges");
         let instance = self.lineage.of(key).instance;
-        let is_counted = |it: &Possible| {
-            it.id == call && it.hedge > 0 && (!hedge.by_instance || it.instance == instance)
-        };
+        let is_counted =
+            |it: &Possible| it.id == call && it.hedge > 0 && (!hedge.by_instance || it.instance == instance);
         let under_way = self.copies.under_way().map(|key| self.lineage.of(key)).filter(is_counted).count();
         prop_assert!(under_way <= hedge.in_flight as usize, "{under_way} hedges of {call:?} are under way");
         Ok(())

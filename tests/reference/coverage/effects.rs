@@ -147,7 +147,7 @@ impl Cases<'_> {
         self.plan.services[self.settings(attempt).target.index()].effects.writes
     }
 
-    fn is_beneath(&self, attempt: &Attempt, request: &Request) -> bool {
+    pub(super) fn is_beneath(&self, attempt: &Attempt, request: &Request) -> bool {
         match self.record.calls[attempt.call].caller {
             Caller::Request(above) => self.record.requests[above].key == request.key,
             Caller::Work(Place { work, .. }) => self.is_beneath(self.attempt_of(&self.record.works[work]), request),

@@ -5,7 +5,10 @@ mod callers;
 mod cancelling;
 mod clients;
 mod effects;
+mod ejections;
 mod faults;
+mod guards;
+mod hedges;
 mod outages;
 mod pools;
 mod servers;
@@ -82,6 +85,16 @@ impl Cases<'_> {
             self.cancellations(),
             self.abandonings(),
             self.pools(),
+            self.breakers(),
+            self.trips(),
+            self.probes(),
+            self.throttles(),
+            self.copies_sent(),
+            self.ends_of_copies(),
+            self.losers(),
+            self.hedged_operations(),
+            self.ejections(),
+            self.picks_beside_ejected(),
             self.keys(),
             self.known_results(),
             self.in_progress(),
@@ -173,7 +186,7 @@ impl Cases<'_> {
     }
 
     fn timeout(&self, attempt: &Attempt) -> Option<Instant> {
-        after(attempt.started, self.settings(attempt).timeout)
+        after(self.record.attempts[attempt.first].started, self.settings(attempt).timeout)
     }
 
     fn limit(&self, attempt: &Attempt) -> Option<Instant> {
