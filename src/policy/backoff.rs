@@ -89,7 +89,8 @@ impl Schedule {
     ///
     /// `previous` is the wait before the last retry (unused by all but decorrelated backoff, and before the first
     /// retry); `key` is that of the attempt that failed.
-    #[inline]
+    // Every retry comes by here; a second caller, for what is rare, must not make it a call.
+    #[inline(always)]
     pub fn wait(&self, retry: u32, previous: Span, key: u64) -> Span {
         if let Backoff::Decorrelated { base, factor } = self.backoff {
             let previous = if retry == 1 { base } else { previous };
@@ -145,7 +146,7 @@ impl Schedule {
 }
 
 impl Jitter {
-    #[inline]
+    #[inline(always)]
     fn apply(&self, x: Span, key: u64) -> Span {
         match self {
             Self::None => x,

@@ -225,6 +225,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     }
 
     /// Runs to the end.
+    // Into its one caller, where its state is known not to be anybody else's.
+    #[inline(always)]
     pub(super) fn run(mut self, bounds: Bounds) -> Outcome {
         if bounds.stop.load(Ordering::Relaxed) {
             let run = RunEnd { replica: self.number, end: Instant::ZERO, ended: End::Interrupted, events: 0 };

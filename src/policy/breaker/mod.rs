@@ -170,6 +170,7 @@ impl Breaker {
         }
     }
 
+    #[inline(never)]
     fn open(&self, state: &mut BreakerState, key: u64, now: Instant) {
         state.openings = state.openings.saturating_add(1);
         let until = now + self.open.wait(state.openings, Span::ZERO, key);
