@@ -11,6 +11,8 @@ mod random_arrivals;
 mod random_budget;
 #[path = "reference/random_capacity.rs"]
 mod random_capacity;
+#[path = "reference/random_duplicates.rs"]
+mod random_duplicates;
 #[path = "reference/random_fault.rs"]
 mod random_fault;
 #[path = "reference/random_operations.rs"]
