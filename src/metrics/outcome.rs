@@ -95,9 +95,9 @@ pub(super) struct RequestFlow {
 }
 
 impl RequestFlow {
-    /// How many failed.
-    pub fn failed(&self) -> u64 {
-        self.failed_by.iter().sum()
+    /// How many ended without success: failed, or unknown.
+    pub fn ended_badly(&self) -> u64 {
+        self.failed_by.iter().sum::<u64>() + self.unknown
     }
 
     /// What came after `start`.
@@ -145,7 +145,7 @@ pub struct RequestTally {
     /// Failed, by the error of the client's own call; the position is that of the kind in
     /// [`ErrorKind::ALL`](crate::failure::ErrorKind::ALL).
     pub failed_by: [u64; ERROR_KINDS],
-    /// Failed, by the reason for which the client's own call was not tried again.
+    /// Ended badly, failed or unknown, by the reason for which the client's own call was not tried again.
     pub stopped_by: [u64; STOP_REASONS],
     /// Those that succeeded on degraded work: an optional call beneath them failed.
     pub degraded: u64,
@@ -156,7 +156,7 @@ pub struct RequestTally {
     pub dead_letters: u64,
     /// How long those that succeeded took.
     pub latency: Latency,
-    /// The longest time that one took to fail; none if none failed.
+    /// The longest time that one took to end badly, failed or unknown; none if none did.
     pub give_up_max: Option<Span>,
     /// When the last one ended; none if none ended.
     pub last_end: Option<Instant>,
@@ -309,7 +309,7 @@ pub struct ServiceTally {
     pub cancelled: u64,
     /// Those that had to wait for a worker.
     pub queued: u64,
-    /// Those that the service began to work on.
+    /// Those that a worker took up, recognised ones too.
     pub begun: u64,
     /// Sum of the times that those had waited for their worker, in ns.
     pub queue_wait_ns: u128,

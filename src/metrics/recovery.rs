@@ -221,7 +221,7 @@ impl Meter {
         counted.fold(Counts::default(), |sum, (flow, _)| Counts {
             begun: sum.begun + flow.requests,
             succeeded: sum.succeeded + flow.succeeded,
-            ended: sum.ended + flow.succeeded + flow.failed() + flow.unknown,
+            ended: sum.ended + flow.succeeded + flow.ended_badly(),
         })
     }
 

@@ -9,7 +9,7 @@ use crate::time::Span;
 /// | attempts | sent, all calls | sent, the group's own calls | sent | arrived |
 /// | retries | of these after the first of their call | likewise | likewise | likewise |
 /// | succeeded | requests | requests | attempts answered well in time | arrivals answered well |
-/// | failed | requests | requests | attempts that failed or were given up | arrivals answered with an error, refused or dropped |
+/// | failed | requests, `unknown` ones included | likewise | attempts that failed or were given up | arrivals answered with an error, refused or dropped |
 /// | timeouts | attempts given up, all calls | of the group's own calls | attempts given up | of the calls to it |
 /// | in flight | open requests | open requests | attempts the caller waits for | arrived and not answered |
 /// | queued | waiting at any service | (none) | waiting for a slot of the caller's pool | waiting for a worker |

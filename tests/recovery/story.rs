@@ -111,7 +111,7 @@ impl Story {
             Step::Ends => {
                 let well = end.is_some_and(|(_, well)| well);
                 let result = if well { Ok(false) } else { Err((ErrorKind::Refused, StopReason::NotRetryable)) };
-                recorder.request_ended(GroupId(0), RequestEnd { start, attempts: 1, result }, at);
+                recorder.request_ended(GroupId(0), RequestEnd { start, attempts: 1, result, in_doubt: false }, at);
             }
         }
     }

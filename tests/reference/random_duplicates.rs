@@ -102,8 +102,8 @@ fn place(grid: Grid, store: f64) -> impl Strategy<Value = Place> {
     )
 }
 
-/// Work ends, or stands still, mostly on the first servers only: what waits for it on others goes on. And perhaps much of
-/// what is done fails.
+/// Work ends, or stands still, mostly on the first servers only: what waits for it on others goes on. And perhaps much
+/// of what is done fails.
 fn faults(grid: Grid) -> impl Strategy<Value = Vec<FaultSketch>> {
     let disaster = (0..2usize, prop_oneof![3 => Just(1u32), 1 => Just(Capacity::NO_LIMIT)]);
     let effect = prop_oneof![1 => Just(Effect::Crash), 1 => Just(Effect::Pause)];

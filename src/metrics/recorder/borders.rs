@@ -129,7 +129,7 @@ impl Recorder<'_> {
         let (groups, rest) = rest.split_at_mut(self.groups.len());
         let (calls, services) = rest.split_at_mut(self.calls.len());
         for (total, record) in groups.iter_mut().zip(&self.groups) {
-            (total.succeeded, total.failed) = (record.flow.succeeded, record.flow.failed());
+            (total.succeeded, total.failed) = (record.flow.succeeded, record.flow.ended_badly());
             total.in_flight_ns = record.open.integral_ns(now);
             scenario.succeeded += total.succeeded;
             scenario.failed += total.failed;

@@ -24,7 +24,8 @@ use stormsim::time::{Instant, Span};
 use crate::reference::record::{Attempt, AttemptEnd, Call, CallResult, Caller, Record, Request, StepCall, Work};
 use crate::reference::{interpreter, random_plan};
 
-/// Of as many plans as the engine is held against at least 25 show each case, in different company. And no plan is so large that the tests that use them would have to be few.
+/// Of as many plans as the engine is held against at least 25 show each case, in different company. And no plan is so
+/// large that the tests that use them would have to be few.
 #[test]
 fn random_plans_reach_every_case_and_stay_small() {
     let mut runner = TestRunner::deterministic();
