@@ -1,6 +1,8 @@
 //! Random plans in which the attempts of an operation meet each other: clients are impatient, and what they have given
 //! up goes on.
 
+use std::ops::RangeInclusive;
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -71,12 +73,7 @@ fn changes(grid: Grid) -> impl Strategy<Value = Changes> {
 
 /// What comes while another does the same mostly waits. A service without a store passes duplicates on.
 fn place(grid: Grid, store: f64) -> impl Strategy<Value = Place> {
-    // What takes over from another may take less time than that.
-    let service_time = prop_oneof![
-        1 => Just(Dist::ZERO),
-        1 => grid.steps(1..=4).prop_map(Dist::Constant),
-        3 => vec(grid.steps(0..=5), 2..=3).prop_map(Dist::Samples),
-    ];
+    let service_time = prop_oneof![3 => Just(Dist::ZERO), 4 => times(grid)];
     let servers = (2..=3u32, select(vec![Balance::RoundRobin, Balance::LeastLoaded, Balance::Random]));
     let workers = (select(vec![Capacity::NO_LIMIT, 1, 2, 3]), any::<bool>());
     // Who comes last may be first, and gives up last.
@@ -85,7 +82,7 @@ fn place(grid: Grid, store: f64) -> impl Strategy<Value = Place> {
     let in_progress = prop_oneof![5 => Just(InProgressRule::Wait), 1 => Just(InProgressRule::Refuse)];
     let ttl = prop_oneof![1 => grid.steps(2..=6), 2 => Just(Span::UNLIMITED)];
     let store = option::weighted(store, (ttl, in_progress));
-    (service_time, servers, limits, store, any::<bool>()).prop_map(
+    (service_time, servers, limits, store, prop::bool::weighted(0.8)).prop_map(
         |(service_time, (instances, balance), ((workers, holds_worker), order, cancel), store, writes)| Place {
             service_time,
             capacity: Capacity {
@@ -102,26 +99,43 @@ fn place(grid: Grid, store: f64) -> impl Strategy<Value = Place> {
     )
 }
 
+/// What takes over from another may take less time than that.
+fn times(grid: Grid) -> impl Strategy<Value = Dist> {
+    prop_oneof![
+        1 => grid.steps(1..=4).prop_map(Dist::Constant),
+        3 => vec(grid.steps(0..=5), 2..=3).prop_map(Dist::Samples),
+    ]
+}
+
 /// Work ends, or stands still, mostly on the first servers only: what waits for it on others goes on. And perhaps much
-/// of what is done fails.
+/// of what is done fails, or is slow.
 fn faults(grid: Grid) -> impl Strategy<Value = Vec<FaultSketch>> {
     let disaster = (0..2usize, prop_oneof![3 => Just(1u32), 1 => Just(Capacity::NO_LIMIT)]);
     let effect = prop_oneof![1 => Just(Effect::Crash), 1 => Just(Effect::Pause)];
-    let disasters = (disaster, window(grid, 4), effect).prop_map(|((service, first_instances), windows, effect)| {
-        FaultSketch { targets: vec![TargetSketch::Service(service)], first_instances, windows, effect }
-    });
-    let failures = (window(grid, 16), select(vec![0.5, 1.0])).prop_map(move |(windows, share)| FaultSketch {
+    let disasters =
+        (disaster, window(grid, 0..=8, 4), effect).prop_map(|((service, first_instances), windows, effect)| {
+            FaultSketch { targets: vec![TargetSketch::Service(service)], first_instances, windows, effect }
+        });
+    let failures = select(vec![0.5, 1.0]).prop_map(move |share| Effect::Fail(after_work(share, grid)));
+    // What is slow is in progress for longer, and where it else takes no time at all.
+    let slowness = times(grid).prop_map(|add| Effect::Slow { factor: 1.0, add });
+    let evils = (option::weighted(0.9, everywhere(grid, failures)), option::weighted(0.9, everywhere(grid, slowness)));
+    (vec(disasters, 2..=4), evils)
+        .prop_map(|(disasters, (fails, is_slow))| disasters.into_iter().chain(fails).chain(is_slow).collect())
+}
+
+/// For long, on all servers of the first services.
+fn everywhere(grid: Grid, effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = FaultSketch> {
+    (window(grid, 0..=4, 16), effect).prop_map(|(windows, effect)| FaultSketch {
         targets: vec![TargetSketch::Service(0), TargetSketch::Service(1)],
         first_instances: Capacity::NO_LIMIT,
         windows,
-        effect: Effect::Fail(after_work(share, grid)),
-    });
-    (vec(disasters, 2..=4), option::weighted(0.9, failures))
-        .prop_map(|(disasters, failures)| disasters.into_iter().chain(failures).collect())
+        effect,
+    })
 }
 
-fn window(grid: Grid, longest: u64) -> impl Strategy<Value = Windows> {
-    (grid.instants(0..=8), grid.steps(1..=longest)).prop_map(|(from, lasts)| Windows::Once(from..from + lasts))
+fn window(grid: Grid, from: RangeInclusive<u64>, longest: u64) -> impl Strategy<Value = Windows> {
+    (grid.instants(from), grid.steps(1..=longest)).prop_map(|(from, lasts)| Windows::Once(from..from + lasts))
 }
 
 /// This share of the work fails when it is done.

@@ -40,8 +40,8 @@ pub fn random_plan() -> impl Strategy<Value = Sketch> {
         8 => plan_on(coarse),
         2 => plan_on(nanoseconds),
         2 => plan_on(minutes),
-        4 => impatient(plan_on(milliseconds), milliseconds),
-        3 => impatient(plan_on(coarse), coarse),
+        5 => impatient(plan_on(milliseconds), milliseconds),
+        4 => impatient(plan_on(coarse), coarse),
     ]
 }
 

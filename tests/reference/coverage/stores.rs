@@ -93,6 +93,12 @@ impl Cases<'_> {
             ("done in place of what a crash ended", takes_over(&|it, by| is_done(it) && self.is_reset(by))),
             ("done late for the time drawn before", takes_over(&|it, _| is_done(it) && took(it) > Some(Span::ZERO))),
             ("done late in no time", takes_over(&|it, by| it.service_spent.map(|spent| spent.until) == ended(by))),
+            (
+                "done late in what else takes no time",
+                takes_over(&|it, _| {
+                    took(it) > Some(Span::ZERO) && self.plan.services[it.service.index()].service_time.is_zero()
+                }),
+            ),
             ("done late in a pause", takes_over(&|it, by| it.resumed > ended(by))),
             ("done late with the error of a fault", takes_over(&|it, _| is_done(it) && it.struck.is_some())),
             ("cancelled after it took over", takes_over(&|it, _| is_cancelled(it))),
