@@ -10,6 +10,8 @@ mod conservation;
 mod coverage;
 #[path = "reference/hand_made.rs"]
 mod hand_made;
+#[path = "reference/in_words.rs"]
+mod in_words;
 #[path = "properties/limits.rs"]
 mod limits;
 #[path = "reference/stories/mod.rs"]
@@ -22,7 +24,8 @@ use stormsim::plan::{CallId, Effect, Failure, Plan, ServiceId};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
-use hand_made::{HandMade, Link, in_words};
+use hand_made::{HandMade, Link};
+use in_words::in_words;
 use reference::interpret;
 
 fn tell(plan: &Plan) -> (Vec<String>, Outcome) {

@@ -84,7 +84,8 @@ impl Interpreter<'_> {
     }
 
     fn is_ejected(&self, service: ServiceId, server: u32) -> bool {
-        self.ejections[service.index()][server as usize].is_ejected(self.now)
+        let is_it = |it: &&Ejected| (it.service, it.server) == (service, server);
+        self.record.ejections.iter().filter(is_it).any(|it| (it.from..it.until).contains(&self.now))
     }
 
     /// An attempt was answered in time, with an error or with success, or was given up at a timer.

@@ -114,13 +114,13 @@ impl<'plan> Interpreter<'plan> {
     }
 
     fn breaker_step(&mut self, by: usize, what: BreakerMove) {
-        let (_, call, instance) = self.breaker_of(by).expect("it has a breaker");
-        self.record.breakers.push(BreakerStep { at: self.now, call, instance, by, what });
+        self.record.breakers.push(BreakerStep { at: self.now, by, what });
     }
 
     /// How often a breaker has moved.
     fn moves(&self, call: CallId, instance: u32) -> usize {
-        let its = self.record.breakers.iter().filter(|it| (it.call, it.instance) == (call, instance));
+        let is_its = |by: usize| self.breaker_of(by).is_some_and(|(_, id, number)| (id, number) == (call, instance));
+        let its = self.record.breakers.iter().filter(|it| is_its(it.by));
         its.filter(|it| it.what.is_move()).count()
     }
 

@@ -302,10 +302,6 @@ pub enum AttemptEnd {
 pub struct BreakerStep {
     /// When.
     pub at: Instant,
-    /// The call that it guards.
-    pub call: CallId,
-    /// The instance of the caller whose it is; 0 if all share it.
-    pub instance: u32,
     /// The call that asked it, or told it, by position in the record.
     pub by: usize,
     /// What.

@@ -126,7 +126,7 @@ fn protection_in(window: &Range<Instant>, record: &Record, belongs: &impl Fn(Cal
     };
     let opened = |it: &&BreakerStep| {
         let opens = matches!(it.what, BreakerMove::Opens | BreakerMove::OpensAgain);
-        opens && belongs(it.call) && window.contains(&it.at)
+        opens && belongs(record.calls[it.by].id) && window.contains(&it.at)
     };
     let left_out = record.left_out.iter().filter(|(at, id, _)| belongs(*id) && window.contains(at));
     ProtectionTally {

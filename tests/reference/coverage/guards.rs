@@ -2,6 +2,7 @@
 
 use stormsim::dist::{Purpose, draw};
 use stormsim::failure::ErrorKind;
+use stormsim::plan::CallId;
 use stormsim::policy::{Badness, Breaker, Counts, Over, Position, ThrottleRule, Trip};
 use stormsim::time::Span;
 
@@ -42,8 +43,8 @@ impl Cases<'_> {
             ("a breaker inside that counts calls", kind(Position::Inside, Counts::Calls)),
             ("a breaker outside that counts attempts", kind(Position::Outside, Counts::Attempts)),
             ("a breaker outside that counts calls", kind(Position::Outside, Counts::Calls)),
-            ("a client's own breaker", opens(&|_, it| it.instance > 0 && is_client(it))),
-            ("a server's own breaker", opens(&|_, it| it.instance > 0 && !is_client(it))),
+            ("a client's own breaker", opens(&|_, it| self.whose(it).1 > 0 && is_client(it))),
+            ("a server's own breaker", opens(&|_, it| self.whose(it).1 > 0 && !is_client(it))),
             (
                 "a breaker that opens for a time that is drawn",
                 opens(&|rule, _| {
@@ -208,7 +209,7 @@ impl Cases<'_> {
     /// Whether anything happened to a breaker as `shows` of that and its rule.
     fn step(&self, shows: impl Fn(&Breaker, &BreakerStep) -> bool) -> bool {
         self.record.breakers.iter().any(|it| {
-            let guard = self.plan.calls[it.call.index()].breaker.as_deref();
+            let guard = self.plan.calls[self.record.calls[it.by].id.index()].breaker.as_deref();
             shows(&guard.expect("it has a breaker").rule, it)
         })
     }
@@ -217,8 +218,15 @@ impl Cases<'_> {
     fn moves_before<'a>(&'a self, step: &'a BreakerStep) -> impl DoubleEndedIterator<Item = BreakerMove> + 'a {
         let steps = self.record.breakers.iter();
         let before = steps.take_while(move |it| !std::ptr::eq(*it, step)).collect::<Vec<_>>().into_iter();
-        let its = before.filter(move |it| (it.call, it.instance) == (step.call, step.instance));
+        let its = before.filter(move |it| self.whose(it) == self.whose(step));
         its.map(|it| it.what).filter(|what| what.is_move())
+    }
+
+    /// The call that a breaker guards, and the instance of its caller, or 0 for all.
+    fn whose(&self, step: &BreakerStep) -> (CallId, u32) {
+        let call = &self.record.calls[step.by];
+        let guard = self.plan.calls[call.id.index()].breaker.as_deref().expect("it has a breaker");
+        (call.id, if guard.by_instance { self.instance(call) } else { 0 })
     }
 
     fn last_move(&self, step: &BreakerStep) -> Option<BreakerMove> {
