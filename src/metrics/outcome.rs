@@ -223,7 +223,8 @@ pub struct CallTally {
     pub late_responses: u64,
     /// Attempts that got no slot of the caller's pool in time; they were never sent and are none of `attempts`.
     pub pool_rejected: u64,
-    /// How long the attempts that were sent had waited for a slot; empty without a pool, and of a window.
+    /// How long the attempts that were sent had waited for a slot, hedges left out, which do not wait; empty without a
+    /// pool, and of a window.
     pub pool_waits: Latency,
     /// What breakers, throttles and hedges did.
     pub protection: ProtectionTally,

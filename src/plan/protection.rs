@@ -16,7 +16,7 @@ pub struct Guard<R> {
 /// in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hedge<T = Timeout> {
-    /// The nth copy is sent when the attempt is n times as old; above zero.
+    /// The nth copy is sent n times this after the attempt was sent; above zero.
     pub after: T,
     /// How many at most; at least 1.
     pub copies: u32,

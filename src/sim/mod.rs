@@ -8,8 +8,8 @@
 //! phase that the plan does not have (a constant service time of zero, an error returned without delay) is no event at
 //! all: what follows it is done at once. Workers and slots that become free while others wait for them go on to whoever
 //! is next when the event has been dealt with otherwise, in the order in which they became free. But once a timeout has
-//! happened at an instant, they do so only when nothing else is left to happen there: of many whose patience ends at
-//! one instant, none is given what another has just given up.
+//! happened at an instant (other than that a hedge is due), they do so only when nothing else is left to happen there:
+//! of many whose patience ends at one instant, none is given what another has just given up.
 //!
 //! ## Arrivals
 //!
@@ -134,11 +134,12 @@
 //!
 //! ## Hedges
 //!
-//! What is sent for an attempt of a hedged call is its first *copy*; more may be sent beside it. Whatever is said above
-//! of an attempt that is sent, arrives, is answered or given up goes for each copy; but not what is said of budgets,
-//! breakers and throttles, for which a hedge is nothing of its own.
+//! What is sent for an attempt of a hedged call is its first *copy*; more may be sent beside it. Whatever is said of an
+//! attempt that is sent, arrives, is answered or given up goes for each copy, with the clock of the attempt; but not
+//! what is said of budgets, breakers and throttles, for which a hedge is nothing of its own.
 //!
-//! - *The first copy is sent*: when its timer is armed, that of the hedge is armed for now + `after`.
+//! - *The first copy is sent*: after the attempt's timer that of the hedge is armed, for now + `after`; then that of
+//!   the copy itself, if it finds nobody.
 //! - **Timer** of a hedge: the next copy is *due*. If fewer hedges are under way than `in_flight`, for all calls that
 //!   share that limit, and the caller's pool, if there is one, has a free slot for which nobody waits, the copy takes
 //!   the slot and is *sent*; else it is left out. Then, if less than `copies` were due, the timer is armed again for
@@ -161,9 +162,9 @@
 //! work makes by `call_key(of the operation of the work, call.key, copy)`. An attempt belongs to the operation of its
 //! call.
 //!
-//! - *The key sent along* with an attempt of a client: none; that of its operation; that of the attempt (`PerAttempt`);
-//!   or `call_key(client_key, call.key, 0)` (`Reused`). Work that came with a key `k` sends along `call_key(k,
-//!   call.key, copy)`, the same with all attempts of a call; work that came without one sends none.
+//! - *The key sent along* with an attempt of a client: none; that of its operation; that of the attempt, or of the copy
+//!   of it (`PerAttempt`); or `call_key(client_key, call.key, 0)` (`Reused`). Work that came with a key `k` sends along
+//!   `call_key(k, call.key, copy)`, the same with all attempts of a call; work that came without one sends none.
 //! - *A turn comes* at a service with a store, and the worker is taken: if the attempt brings a key, the store looks it
 //!   up. If it does not know it, or its result has been there for `ttl`, it notes that the operation is *being done*,
 //!   and the service works on it. If what it knows is of another operation, the attempt is *answered* with `invalid`. If

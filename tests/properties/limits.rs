@@ -26,8 +26,8 @@ struct Taken<'a> {
     copies: BTreeMap<u64, Vec<u64>>,
 }
 
-/// No server works on more than it has workers for, no service on more than its `max_in_flight`; no call has more attempts under way than its callers have slots;
-/// and after a run that is drained nothing is taken and nobody waits.
+/// No server works on more than it has workers for, no service on more than its `max_in_flight`; no call has more
+/// attempts under way than its callers have slots; and after a run that is drained nothing is taken and nobody waits.
 pub fn are_respected(
     plan: &Plan,
     notes: &[(Instant, Note)],

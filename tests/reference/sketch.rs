@@ -15,8 +15,8 @@ pub struct Sketch {
     pub groups: Vec<GroupSketch>,
     /// Services; at least one. Each calls only services after itself.
     pub services: Vec<ServiceSketch>,
-    /// Whether servers and pools have no limits after all, nobody hears of a caller giving up, work has no side effects,
-    /// and breakers, throttles, hedges, and faults that do more than to turn attempts away are left out.
+    /// Whether servers and pools have no limits after all, nobody hears of a caller giving up, work has no side
+    /// effects, and breakers, throttles, hedges, and faults that do more than to turn attempts away are left out.
     pub unlimited: bool,
     /// What all services do with work whose caller has given up; else what each of them does.
     pub cancel: Option<Cancel>,

@@ -127,7 +127,7 @@ pub fn follow_attempts(
         } else if let Some(attempt) = attempts.get_mut(&key) {
             prop_assert!(attempt.takes(at, note), "{note:?} of {attempt:?}");
         } else {
-            // Whatever is held back, or waits for a slot, may end without having been sent, and nothing else happens to it.
+            // Whatever is held back, or waits for a slot, may end without having been sent. Nothing else happens to it.
             prop_assert!(matches!(note, Note::TurnedAway { .. } | Note::Abandoned { .. }), "{note:?} of nothing");
         }
     }

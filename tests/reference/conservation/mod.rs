@@ -39,8 +39,8 @@ fn before(from: Instant, at: Option<Instant>) -> bool {
     at.is_some_and(|at| at < from)
 }
 
-/// requests = succeeded + failed + unknown + open: each that began ends once, or is open at the end, and with the client's call.
-/// With a warmup the ends of earlier requests do not count.
+/// requests = succeeded + failed + unknown + open: each that began ends once, or is open at the end, and with the
+/// client's call. With a warmup the ends of earlier requests do not count.
 fn requests_are_conserved(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) -> Result<(), TestCaseError> {
     let count = |counted: &dyn Fn(Note) -> bool| notes.iter().filter(|(_, note)| counted(*note)).count() as u64;
     let ended = |well: bool| {

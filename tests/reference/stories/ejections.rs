@@ -63,8 +63,8 @@ fn a_server_is_ejected_for_longer_each_time() {
     assert_eq!(outcome.services[0].ejections, 2);
 }
 
-/// Both servers are broken, and both may be ejected: then, at 20 ms, the balancer picks from both, and what the one says
-/// that it picks does not count. At 30 ms the first one is back, whatever the counter says, but not the other.
+/// Both servers are broken, and both may be ejected: then, at 20 ms, the balancer picks from both, and what the one
+/// that it picks says does not count. At 30 ms the first one is back, whatever the counter says, but not the other.
 #[test]
 fn the_last_server_is_ejected_too() {
     let capacity = Capacity { instances: 2, ejection: Some(ejection(1, 2)), ..Capacity::UNLIMITED };

@@ -236,7 +236,8 @@ fn copies_are_given_up_together() {
     assert_eq!((outcome.calls[0].timeouts, outcome.calls[0].late_responses), (2, 2));
 }
 
-/// The client gives up at 8 ms, and the gateway, which hears of it, its call of the database: both copies are cancelled.
+/// The client gives up at 8 ms, and the gateway, which hears of it, its call of the database: both copies are
+/// cancelled.
 #[test]
 fn copies_are_abandoned_together() {
     let (mut plan, db) = slow_at_first(Cancel::Running);
