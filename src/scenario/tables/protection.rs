@@ -61,11 +61,11 @@ table! {
     FailureRatioTable is "a failure ratio", unbuilt &[], exclusive &[("window", "calls")];
     /// So large a share opens it; above 0. Required. Example: `0.5`.
     failures: AboveZeroShare,
-    /// Of what ended in so much time: in the current tenth of it, and the nine before. Required, or `calls`. Example: `"10s"`.
+    /// Over how much time: what ended in the current tenth of it, and in the nine before, counts. Required, or `calls`. Example: `"10s"`.
     window: Duration,
-    /// Of so many that ended last. Required, or `window`. Example: `100`.
+    /// Over how many: so many that ended last count. Required, or `window`. Example: `100`.
     calls: WindowCalls,
-    /// Of how many at least: before so many have ended it does not open. More than `calls` are as many. Required. Example: `20`.
+    /// How many must have ended before it may open; more than `calls` are as many. Required. Example: `20`.
     min_calls: MinCalls,
 }
 
@@ -76,11 +76,11 @@ table! {
     over: Duration,
     /// So large a share opens it; above 0. Required. Example: `0.5`.
     ratio: AboveZeroShare,
-    /// Of what ended in so much time: in the current tenth of it, and the nine before. Required, or `calls`. Example: `"10s"`.
+    /// Over how much time: what ended in the current tenth of it, and in the nine before, counts. Required, or `calls`. Example: `"10s"`.
     window: Duration,
-    /// Of so many that ended last. Required, or `window`. Example: `100`.
+    /// Over how many: so many that ended last count. Required, or `window`. Example: `100`.
     calls: WindowCalls,
-    /// Of how many at least: before so many have ended it does not open. More than `calls` are as many. Required. Example: `20`.
+    /// How many must have ended before it may open; more than `calls` are as many. Required. Example: `20`.
     min_calls: MinCalls,
 }
 
