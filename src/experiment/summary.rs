@@ -240,6 +240,8 @@ pub struct BucketMeans {
     pub busy: f64,
     /// Calls that were not tried again because their budget refused.
     pub budget_refused: f64,
+    /// Hedges that were sent.
+    pub hedges: f64,
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl TimelineSum {
         let mean = |bucket: &SumBucket| LoadMeans {
             index: bucket.sum.index,
             attempts_rps: bucket.sum.attempts as f64 * per_second,
-            first_attempts_rps: (bucket.sum.attempts - bucket.sum.retries) as f64 * per_second,
+            first_attempts_rps: first_attempts(&bucket.sum) as f64 * per_second,
             succeeded_rps: bucket.sum.succeeded as f64 * per_second,
         };
         all.iter().filter(|bucket| bucket.sum.attempts + bucket.sum.succeeded > 0).map(mean).collect()
@@ -80,10 +80,16 @@ impl TimelineSum {
             retries_max: bucket.retries_max,
             busy: bucket.sum.busy_ns as f64 / replicas / width,
             budget_refused: bucket.sum.budget_refused as f64 / replicas,
+            hedges: bucket.sum.hedges as f64 / replicas,
         };
         let named = scopes.into_iter().zip(&self.series);
         named.map(|((kind, name), sums)| Series { kind, name, buckets: sums.iter().map(mean).collect() }).collect()
     }
+}
+
+/// The attempts that were neither retries nor hedges.
+fn first_attempts(bucket: &Bucket) -> u64 {
+    bucket.attempts - bucket.retries - bucket.hedges
 }
 
 /// Adds a series to a sum; both ascend by index.
@@ -117,6 +123,7 @@ impl SumBucket {
         sum.failed += bucket.failed;
         sum.timeouts += bucket.timeouts;
         sum.budget_refused += bucket.budget_refused;
+        sum.hedges += bucket.hedges;
         sum.in_flight_ns += bucket.in_flight_ns;
         sum.queued_ns += bucket.queued_ns;
         sum.busy_ns += bucket.busy_ns;
@@ -151,7 +158,8 @@ mod tests {
         let mut sum = TimelineSum::new(plan);
         let bucket =
             |index, attempts, retries, succeeded| Bucket { index, attempts, retries, succeeded, ..Bucket::default() };
-        for groups in [[vec![bucket(2, 5, 1, 3)], vec![bucket(2, 1, 0, 1)]], [vec![bucket(4, 2, 2, 0)], Vec::new()]] {
+        let hedged = Bucket { hedges: 2, ..bucket(2, 5, 1, 3) };
+        for groups in [[vec![hedged], vec![bucket(2, 1, 0, 1)]], [vec![bucket(4, 2, 2, 0)], Vec::new()]] {
             let idle = Bucket { index: 9, in_flight_ns: 1, ..Bucket::default() };
             let groups = groups.map(|group| group.into_iter().chain([idle]).collect()).into();
             sum.add(&Timeline {
@@ -168,7 +176,7 @@ mod tests {
             first_attempts_rps,
             succeeded_rps,
         };
-        assert_eq!(sum.load(plan, 2), [of(2, 30.0, 25.0, 20.0), of(4, 10.0, 0.0, 0.0)]);
+        assert_eq!(sum.load(plan, 2), [of(2, 30.0, 15.0, 20.0), of(4, 10.0, 0.0, 0.0)]);
     }
 
     #[test]

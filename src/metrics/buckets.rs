@@ -114,6 +114,7 @@ fn difference(index: u64, sum: &Bucket, before: &Bucket) -> Bucket {
         failed: sum.failed - before.failed,
         timeouts: sum.timeouts - before.timeouts,
         budget_refused: sum.budget_refused - before.budget_refused,
+        hedges: sum.hedges - before.hedges,
         in_flight_ns: sum.in_flight_ns - before.in_flight_ns,
         queued_ns: sum.queued_ns - before.queued_ns,
         busy_ns: sum.busy_ns - before.busy_ns,

@@ -64,7 +64,7 @@ pub static REPLICAS: [CsvColumn; 3] = [
 ];
 
 /// Of `timeline.csv`.
-pub static TIMELINE: [CsvColumn; 16] = [
+pub static TIMELINE: [CsvColumn; 17] = [
     VARIANT,
     CsvColumn { name: "time_s", unit: Some("s"), meaning: "where the bucket begins; it is one `bucket` wide" },
     text("scope", "what the row is about: `scenario`, `client`, `call`, or `service`"),
@@ -100,5 +100,6 @@ pub static TIMELINE: [CsvColumn; 16] = [
         "calls that were not tried again because the retry budget refused; of a client group its own calls, of a \
          service those to it",
     ),
+    count("hedges", "of `attempts` the hedges; of a service those sent to it"),
     PARTIAL,
 ];

@@ -146,7 +146,7 @@ impl Recorder<'_> {
             let CallRecord { tally, awaited, waiting, .. } = record;
             (total.attempts, total.retries, total.timeouts) = (tally.attempts, tally.retries, tally.timeouts);
             (total.succeeded, total.failed) = (tally.succeeded, tally.errors + tally.timeouts);
-            total.budget_refused = tally.budget_refused;
+            (total.budget_refused, total.hedges) = (tally.budget_refused, tally.protection.hedges);
             (total.in_flight_ns, total.queued_ns) = (awaited.integral_ns(now), waiting.integral_ns(now));
             scenario.add_attempts(total);
             if let Origin::Group(group) = call.origin {
@@ -155,6 +155,7 @@ impl Recorder<'_> {
             let target = &mut services[call.target.index()];
             target.timeouts += total.timeouts;
             target.budget_refused += total.budget_refused;
+            target.hedges += total.hedges;
         }
         totals
     }

@@ -6,7 +6,7 @@ use crate::policy::{
     Backoff, Badness, Breaker, CapOrder, Counts, Ejection, Jitter, Over, Position, Schedule, Throttle, ThrottleRule,
     Trip,
 };
-use crate::scenario::counts::{Failures, HedgesInFlight, Probes, WindowCalls};
+use crate::scenario::counts::{Failures, HedgesInFlight, MinCalls, Probes, WindowCalls};
 use crate::scenario::field::{Field, OrNone, Spanned};
 use crate::scenario::resolve::Resolver;
 use crate::scenario::resolve::capacity::narrow;
@@ -73,6 +73,11 @@ impl Resolver<'_> {
         let base = span(&table.open_for).unwrap_or(Span::ZERO);
         let factor = table.open_factor.get().map_or(1.0, |&AtLeastOne(factor)| factor);
         let cap = self.limit(&table.open_cap, &format!("`{path}.breaker.open_cap`"));
+        if let Some(given) = table.open_cap.spanned().filter(|_| cap.is_some_and(|cap| Span::ZERO < cap && cap < base))
+        {
+            let message = format!("`{path}.breaker`: `open_cap` must not be below `open_for`");
+            self.refuse(&given.place, message, "leave it out if the time does not grow");
+        }
         let jitter = match table.open_jitter.get() {
             None => Jitter::None,
             Some(choice) => self.jitter(&format!("{path}.breaker.open_jitter"), choice),
@@ -119,7 +124,7 @@ impl Resolver<'_> {
         owner: &str,
         window: &Field<Duration>,
         calls: &Field<WindowCalls>,
-        min_calls: &Field<Failures>,
+        min_calls: &Field<MinCalls>,
         place: &Place,
     ) -> Option<(Over, u32)> {
         self.above_zero(window, owner, "window", NO_BREAKER);
@@ -128,7 +133,7 @@ impl Resolver<'_> {
             self.refuse(place, message, "add `window = \"10s\"`, or `calls = 100`");
         }
         self.require(min_calls, owner, "min_calls", "20", Some(place));
-        let least = min_calls.get().map(|&Failures(count)| narrow(count))?;
+        let least = min_calls.get().map(|&MinCalls(count)| narrow(count))?;
         if let Some(&WindowCalls(calls)) = calls.get() {
             let calls = narrow(calls);
             return Some((Over::Calls(calls), least.min(calls)));
