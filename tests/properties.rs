@@ -11,12 +11,16 @@ mod random_arrivals;
 mod random_budget;
 #[path = "reference/random_capacity.rs"]
 mod random_capacity;
+#[path = "reference/random_duplicates.rs"]
+mod random_duplicates;
 #[path = "reference/random_fault.rs"]
 mod random_fault;
 #[path = "reference/random_operations.rs"]
 mod random_operations;
 #[path = "reference/random_plan.rs"]
 mod random_plan;
+#[path = "reference/random_protection.rs"]
+mod random_protection;
 #[path = "reference/sketch.rs"]
 mod sketch;
 
@@ -40,7 +44,7 @@ use stormsim::scenario::{Overrides, Scenario};
 use stormsim::sim::{Note, simulate_tapped};
 use stormsim::time::{Instant, Span};
 
-use accounts::operations;
+use accounts::{diagrams, operations, protection};
 use books::Books;
 use neighbours::{Part, renamed, side_by_side, without_repetition};
 use random_plan::random_plan;
@@ -61,18 +65,20 @@ proptest! {
         let outcome = simulate_tapped(&plan, seed, 0, &mut notes);
         prop_assert!(notes.is_sorted_by_key(|(at, _)| *at), "time went back");
         prop_assert!(notes.last().is_none_or(|(at, _)| *at <= outcome.end), "something happened after the end");
-        let books = Books::of(&plan, &notes);
+        let books = Books::of(&plan, &notes, seed);
         books.balance_requests(&outcome)?;
         books.balance_attempts(&outcome)?;
         books.balance_arrivals(&outcome)?;
         accounts::are_balanced(&plan, &notes, &outcome, seed)?;
         operations::are_told(&plan, &notes, &outcome, seed)?;
-        limits::are_respected(&plan, &notes, &outcome)?;
+        protection::is_told(&plan, &notes, &outcome, seed)?;
+        diagrams::are_followed(&plan, &notes, seed)?;
+        limits::are_respected(&plan, &notes, &outcome, seed)?;
     }
 
-    /// Work without calls of its own has its side effect and is answered in one event: whatever ends it before, or makes
-    /// its caller try again after, a store that forgets nothing lets no operation be done twice. (Work that is cancelled
-    /// or reset while its calls go on has had its side effect, and is forgotten.)
+    /// Work without calls of its own has its side effect and is answered in one event: whatever ends it before, or
+    /// makes its caller try again after, a store that forgets nothing lets no operation be done twice. (Work that is
+    /// cancelled or reset while its calls go on has had its side effect, and is forgotten.)
     #[test]
     fn what_has_a_key_is_done_once(sketch in random_plan(), seed: u64) {
         let mut plan = Plan { warmup: Instant::ZERO, ..sketch.plan() };

@@ -10,6 +10,8 @@ mod conservation;
 mod coverage;
 #[path = "reference/hand_made.rs"]
 mod hand_made;
+#[path = "reference/in_words.rs"]
+mod in_words;
 #[path = "properties/limits.rs"]
 mod limits;
 #[path = "reference/stories/mod.rs"]
@@ -22,7 +24,8 @@ use stormsim::plan::{CallId, Effect, Failure, Plan, ServiceId};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
-use hand_made::{HandMade, Link, in_words};
+use hand_made::{HandMade, Link};
+use in_words::in_words;
 use reference::interpret;
 
 fn tell(plan: &Plan) -> (Vec<String>, Outcome) {
@@ -411,9 +414,9 @@ fn keys_descend_from_the_request() {
     let outer = attempt_key(call_key(request, name_key("orders"), 0), 1, 0);
     let inner = |attempt| attempt_key(call_key(outer, name_key("db"), 0), attempt, 0);
     for sent in [
-        Note::Sent { call: CallId(1), attempt: 1, key: outer },
-        Note::Sent { call: CallId(0), attempt: 1, key: inner(1) },
-        Note::Sent { call: CallId(0), attempt: 2, key: inner(2) },
+        Note::Sent { call: CallId(1), attempt: 1, hedge: 0, key: outer },
+        Note::Sent { call: CallId(0), attempt: 1, hedge: 0, key: inner(1) },
+        Note::Sent { call: CallId(0), attempt: 2, hedge: 0, key: inner(2) },
     ] {
         assert_eq!(notes.iter().filter(|(_, note)| *note == sent).count(), 1, "{sent:?}");
     }

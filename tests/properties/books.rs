@@ -10,6 +10,8 @@ use stormsim::plan::{Call, CallId, Effect, GroupId, Origin, Plan, ServiceId, Tar
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
+use crate::accounts::copies_of_attempts;
+
 /// What the notes tell of an attempt.
 struct Attempt {
     call: CallId,
@@ -35,7 +37,7 @@ struct Ends {
     timed_out: u64,
     abandoned: u64,
     late: u64,
-    /// Those that were never sent.
+    /// Those that got no slot and were never sent.
     turned_away: u64,
 }
 
@@ -50,7 +52,9 @@ struct Requests {
 /// The books of one run.
 pub struct Books<'a> {
     plan: &'a Plan,
-    /// By key.
+    /// By the key of an attempt, those of its other copies.
+    copies: BTreeMap<u64, Vec<u64>>,
+    /// By key; of each copy.
     attempts: BTreeMap<u64, Attempt>,
     /// By call.
     ends: Vec<Ends>,
@@ -60,9 +64,10 @@ pub struct Books<'a> {
 
 impl<'a> Books<'a> {
     /// The books of a run of this plan without warmup.
-    pub fn of(plan: &'a Plan, notes: &[(Instant, Note)]) -> Self {
+    pub fn of(plan: &'a Plan, notes: &[(Instant, Note)], seed: u64) -> Self {
         let mut books = Self {
             plan,
+            copies: copies_of_attempts(plan, notes, seed),
             attempts: BTreeMap::new(),
             ends: vec![Ends::default(); plan.calls.len()],
             requests: vec![Requests::default(); plan.groups.len()],
@@ -81,6 +86,8 @@ impl<'a> Books<'a> {
                     Attempt { call, sent: at, arrived: None, answered: None, discarded: None, has_ended: false };
                 self.attempts.insert(key, attempt);
             }
+            // What a breaker or a throttle turned away is counted elsewhere.
+            Note::TurnedAway { error: ErrorKind::BreakerOpen | ErrorKind::Throttled, .. } => {}
             Note::TurnedAway { call, .. } => self.ends[call.index()].turned_away += 1,
             Note::Arrived { service, key } => self.attempt(key).arrived = Some((service, at)),
             Note::Dropped { key } => self.attempt(key).discarded = Some((at, Discarded::Dropped)),
@@ -93,13 +100,22 @@ impl<'a> Books<'a> {
                 *(if is_well { &mut ends.well } else { &mut ends.badly }) += 1;
             }
             Note::TimedOut { key, .. } => self.end(key).timed_out += 1,
+            Note::Outrun { key } => self.end(key).abandoned += 1,
             // Between two attempts, or while it waits for a slot, a call has none under way that could be given up.
             Note::Abandoned { key, .. } => {
-                if self.attempts.get(&key).is_some_and(|attempt| !attempt.has_ended) {
-                    self.end(key).abandoned += 1;
+                let others = self.copies.get(&key).cloned().unwrap_or_default();
+                for copy in others.into_iter().chain([key]) {
+                    if self.attempts.get(&copy).is_some_and(|attempt| !attempt.has_ended) {
+                        self.end(copy).abandoned += 1;
+                    }
                 }
             }
-            Note::Placed { .. } | Note::Began { .. } | Note::Recognised { .. } | Note::Waiting { .. } => {}
+            Note::Placed { .. }
+            | Note::Began { .. }
+            | Note::Recognised { .. }
+            | Note::Waiting { .. }
+            | Note::Opened { .. }
+            | Note::Ejected { .. } => {}
             Note::CallEnded { call, result, .. } => {
                 let Call { origin, fallback, .. } = self.plan.calls[call.index()];
                 // In place of a failed call with a fallback the fallback decides.

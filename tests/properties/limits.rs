@@ -8,6 +8,8 @@ use stormsim::plan::{Call, CallId, Capacity, Origin, Plan, ServiceId};
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
+use crate::accounts::copies_of_attempts;
+
 /// What is taken, in the order of the notes: whatever goes on to another has been given back before.
 struct Taken<'a> {
     plan: &'a Plan,
@@ -20,17 +22,25 @@ struct Taken<'a> {
     in_progress: BTreeMap<ServiceId, Vec<u64>>,
     /// By call, the attempts that have a slot.
     slots: BTreeMap<CallId, Vec<u64>>,
+    /// By the key of an attempt, those of its other copies.
+    copies: BTreeMap<u64, Vec<u64>>,
 }
 
 /// No server works on more than it has workers for, no service on more than its `max_in_flight`; no call has more attempts under way than its callers have slots;
 /// and after a run that is drained nothing is taken and nobody waits.
-pub fn are_respected(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome) -> Result<(), TestCaseError> {
+pub fn are_respected(
+    plan: &Plan,
+    notes: &[(Instant, Note)],
+    outcome: &Outcome,
+    seed: u64,
+) -> Result<(), TestCaseError> {
     let mut taken = Taken {
         plan,
         places: BTreeMap::new(),
         workers: BTreeMap::new(),
         in_progress: BTreeMap::new(),
         slots: BTreeMap::new(),
+        copies: copies_of_attempts(plan, notes, seed),
     };
     for &(_, note) in notes {
         taken.follow(note)?;
@@ -71,17 +81,25 @@ impl Taken<'_> {
                 self.places.insert(key, (self.plan.calls[call.index()].target, 0));
                 self.take_slot(call, key)?;
             }
-            Note::Answer { key, .. } | Note::TimedOut { key, .. } | Note::Abandoned { key, .. } => {
-                self.slots.values_mut().for_each(|slots| slots.retain(|&other| other != key));
+            Note::Answer { key, .. } | Note::TimedOut { key, .. } | Note::Outrun { key } => self.give_slot_back(key),
+            Note::Abandoned { key, .. } => {
+                let others = self.copies.get(&key).cloned().unwrap_or_default();
+                others.into_iter().chain([key]).for_each(|copy| self.give_slot_back(copy));
             }
             Note::RequestBegan { .. }
             | Note::Arrived { .. }
             | Note::TurnedAway { .. }
             | Note::Dropped { .. }
             | Note::Waiting { .. }
+            | Note::Opened { .. }
+            | Note::Ejected { .. }
             | Note::CallEnded { .. } => {}
         }
         Ok(())
+    }
+
+    fn give_slot_back(&mut self, key: u64) {
+        self.slots.values_mut().for_each(|slots| slots.retain(|&other| other != key));
     }
 
     fn take_worker(&mut self, key: u64) -> Result<(), TestCaseError> {

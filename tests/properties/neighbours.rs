@@ -6,8 +6,8 @@ use std::ops::Range;
 use stormsim::dist::mix;
 use stormsim::metrics::{CallTally, Outcome};
 use stormsim::plan::{
-    BudgetUse, Call, CallId, Fault, Group, GroupId, Origin, Plan, PolicyId, Pool, Service, ServiceId, Target, Timeout,
-    TimeoutId, Windows,
+    BudgetUse, Call, CallId, Fault, Group, GroupId, Hedge, Origin, Plan, PolicyId, Pool, Service, ServiceId, Target,
+    Timeout, TimeoutId, Windows,
 };
 use stormsim::policy::BudgetRule;
 use stormsim::sim::Note;
@@ -108,6 +108,7 @@ impl Shift<'_> {
             total_timeout: self.timeout(call.total_timeout),
             policy: PolicyId(call.policy.0 + self.past.policies.len() as u32),
             pool: call.pool.map(|pool| Pool { max_wait: self.timeout(pool.max_wait), ..pool }),
+            hedge: call.hedge.map(|hedge| Hedge { after: self.timeout(hedge.after), ..hedge }),
             budget: call.budget.map(|used| BudgetUse { pool: used.pool + self.past.budgets.len() as u32, ..used }),
             ..call.clone()
         }
@@ -156,9 +157,9 @@ impl Part {
             Note::RequestBegan { group, client, ordinal } => {
                 own(&self.groups, group.0).map(|id| Note::RequestBegan { group: GroupId(id), client, ordinal })
             }
-            Note::Sent { call, attempt, key } => own_call(call).map(|call| {
+            Note::Sent { call, attempt, hedge, key } => own_call(call).map(|call| {
                 keys.insert(key);
-                Note::Sent { call, attempt, key }
+                Note::Sent { call, attempt, hedge, key }
             }),
             Note::Arrived { service, key } => {
                 own(&self.services, service.0).map(|id| Note::Arrived { service: ServiceId(id), key })
@@ -168,6 +169,10 @@ impl Part {
                 keys.insert(key);
                 Note::TurnedAway { call, key, error }
             }),
+            Note::Opened { call, instance } => own_call(call).map(|call| Note::Opened { call, instance }),
+            Note::Ejected { service, server } => {
+                own(&self.services, service.0).map(|id| Note::Ejected { service: ServiceId(id), server })
+            }
             Note::Abandoned { call, key } => own_call(call).map(|call| Note::Abandoned { call, key }),
             Note::Placed { key, .. }
             | Note::Began { key }
@@ -177,6 +182,7 @@ impl Part {
             | Note::Answered { key, .. }
             | Note::Answer { key, .. }
             | Note::TimedOut { key, .. }
+            | Note::Outrun { key }
             | Note::Waiting { key, .. } => keys.contains(&key).then_some(note),
         };
         notes.iter().filter_map(|&(at, note)| Some((at, own_note(note)?))).collect()

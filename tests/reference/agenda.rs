@@ -74,6 +74,16 @@ pub enum Event {
         /// The attempt.
         attempt: usize,
     },
+    /// The next copy of an attempt is due.
+    HedgeTimer {
+        /// Its first copy.
+        attempt: usize,
+    },
+    /// The connection of a copy that finds nobody counts as failed.
+    CopyTimer {
+        /// The copy.
+        attempt: usize,
+    },
     /// A call is over.
     EndTimer {
         /// The call.
@@ -84,6 +94,13 @@ pub enum Event {
         /// The call.
         call: usize,
     },
+}
+
+impl Event {
+    /// Whether somebody's patience ends.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timer { .. } | Self::CopyTimer { .. } | Self::EndTimer { .. })
+    }
 }
 
 /// All events to come.

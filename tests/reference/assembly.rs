@@ -2,8 +2,8 @@
 
 use stormsim::dist::name_key;
 use stormsim::plan::{
-    BudgetPool, BudgetUse, Call, CallId, Capacity, Effects, Group, GroupId, Labels, Origin, Plan, PolicyId, Pool,
-    Recovery, Service, ServiceId, Timeout, TimeoutId,
+    BudgetPool, BudgetUse, Call, CallId, Capacity, Effects, Group, GroupId, Hedge, Labels, Origin, Plan, PolicyId,
+    Pool, Recovery, Service, ServiceId, Timeout, TimeoutId,
 };
 use stormsim::policy::{RetryPolicy, Schedule};
 use stormsim::time::Span;
@@ -104,11 +104,16 @@ impl Sketch {
         first + call.target % (self.services.len() - first)
     }
 
+    fn hedge_of(&self, call: &CallSketch) -> Option<Hedge<Span>> {
+        call.hedge.filter(|_| !self.unlimited)
+    }
+
     /// How many attempts a call of a service causes at worst, given how many a work of each service causes.
     fn attempts_of(&self, caller: usize, call: &StepCallSketch, most_attempts: &[u64]) -> u64 {
         let attempts = call.chain.calls().map(|call| {
             let beneath = most_attempts[self.target(Some(caller), call)];
-            u64::from(self.policies[self.policy_of(call).index()].max_attempts) * (1 + beneath)
+            let copies = 1 + self.hedge_of(call).map_or(0, |hedge| u64::from(hedge.copies));
+            u64::from(self.policies[self.policy_of(call).index()].max_attempts) * copies * (1 + beneath)
         });
         u64::from(call.copies) * attempts.sum::<u64>()
     }
@@ -237,6 +242,9 @@ impl Edges<'_> {
             policy: self.sketch.policy_of(sketch),
             budget: budget.map(|it| BudgetUse { pool: it as u32, by_instance: budgets[it].by_instance }),
             pool: sketch.pool.filter(|_| !self.sketch.unlimited).map(|pool| self.pool(pool)),
+            breaker: sketch.breaker.clone().filter(|_| !self.sketch.unlimited).map(Box::new),
+            throttle: sketch.throttle.clone().filter(|_| !self.sketch.unlimited).map(Box::new),
+            hedge: self.sketch.hedge_of(sketch).map(|hedge| hedge.with(self.timeout(Some(hedge.after)))),
             avoid_previous: sketch.avoid_previous,
         };
         self.calls.push(call);

@@ -1,11 +1,12 @@
-//! The section "The balancer": which server an arrival goes to.
+//! The section "The balancer": which server an arrival goes to, and which servers nothing goes to.
 
 use stormsim::dist::{Purpose, below, draw};
+use stormsim::failure::ErrorKind;
 use stormsim::plan::{Balance, ServiceId};
 use stormsim::sim::Note;
 
 use super::interpreter::Interpreter;
-use super::record::{Attempt, Caller};
+use super::record::{Attempt, Caller, Ejected};
 
 impl Interpreter<'_> {
     /// Sends an attempt that is about to arrive to a server. The call remembers it if its caller waits.
@@ -15,6 +16,7 @@ impl Interpreter<'_> {
         if self.servers_of(service) > 1 {
             self.note(Note::Placed { key, server });
         }
+        self.record.attempts[attempt].picked = Some(server);
         if ended.is_none() {
             self.record.calls[call].previous_server = Some(server);
         }
@@ -26,13 +28,14 @@ impl Interpreter<'_> {
     }
 
     fn pick(&mut self, attempt: usize, service: ServiceId) -> u32 {
-        let Attempt { call, id, key, avoids, .. } = self.record.attempts[attempt];
+        let Attempt { call, key, .. } = self.record.attempts[attempt];
         let servers = self.servers_of(service);
-        let avoided = avoids.filter(|_| self.plan.calls[id.index()].avoid_previous && servers > 1);
         let after = |server: u32| (server + 1) % servers;
-        let that_or_the_next = |server: u32| if avoided == Some(server) { after(server) } else { server };
-
-        let candidates: Vec<u32> = (0..servers).filter(|&server| avoided != Some(server)).collect();
+        let candidates = self.candidates(attempt, service);
+        let that_or_the_next = |server: u32| {
+            let in_turn = std::iter::successors(Some(server), |&server| Some(after(server)));
+            in_turn.take(servers as usize).find(|server| candidates.contains(server)).expect("one of them is")
+        };
         let drawn_from = |of: &[u32], purpose| of[below(draw(key, purpose), of.len() as u64) as usize];
         match self.plan.services[service.index()].capacity.balance {
             Balance::RoundRobin => {
@@ -44,7 +47,7 @@ impl Interpreter<'_> {
             Balance::Random => drawn_from(&candidates, Purpose::Server),
             Balance::LeastLoaded => {
                 let least = candidates.into_iter().min_by_key(|&server| (self.load(service, server), server));
-                least.expect("at most one of several is avoided")
+                least.expect("there always is a candidate")
             }
             Balance::TwoChoices => {
                 let first = drawn_from(&candidates, Purpose::Server);
@@ -63,6 +66,47 @@ impl Interpreter<'_> {
                 };
                 that_or_the_next(copy % servers)
             }
+        }
+    }
+
+    /// The servers that may be picked for an attempt, in ascending order.
+    fn candidates(&self, attempt: usize, service: ServiceId) -> Vec<u32> {
+        let Attempt { id, avoids, .. } = self.record.attempts[attempt];
+        let avoided = avoids.filter(|_| self.plan.calls[id.index()].avoid_previous);
+        let mut there: Vec<u32> = (0..self.servers_of(service)).collect();
+        if there.iter().any(|&server| !self.is_ejected(service, server)) {
+            there.retain(|&server| !self.is_ejected(service, server));
+        }
+        if there.iter().any(|&server| avoided != Some(server)) {
+            there.retain(|&server| avoided != Some(server));
+        }
+        there
+    }
+
+    fn is_ejected(&self, service: ServiceId, server: u32) -> bool {
+        let is_it = |it: &&Ejected| (it.service, it.server) == (service, server);
+        self.record.ejections.iter().filter(is_it).any(|it| (it.from..it.until).contains(&self.now))
+    }
+
+    /// An attempt was answered in time, with an error or with success, or was given up at a timer.
+    pub(super) fn count_for_server(&mut self, attempt: usize, error: Option<ErrorKind>) {
+        let Attempt { id, picked, .. } = self.record.attempts[attempt];
+        let service = self.plan.calls[id.index()].target;
+        let Some(rule) = &self.plan.services[service.index()].capacity.ejection else { return };
+        let Some(server) = picked else { return };
+        let ejected = (0..self.servers_of(service)).filter(|&server| self.is_ejected(service, server)).count() as u32;
+        let state = &mut self.ejections[service.index()][server as usize];
+        let mut is_due = false;
+        let ask = || {
+            is_due = true;
+            ejected
+        };
+        if rule.count(state, error, ask, self.now) {
+            let (from, until) = (self.now, state.until());
+            self.record.ejections.push(Ejected { service, server, from, until });
+            self.note(Note::Ejected { service, server });
+        } else if is_due {
+            self.record.spared.push((self.now, service));
         }
     }
 

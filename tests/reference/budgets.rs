@@ -136,13 +136,13 @@ impl Interpreter<'_> {
     /// How many attempts are under way, those that wait for a slot included.
     fn active(&self, state: State) -> u64 {
         let attempts = self.record.attempts.iter().filter(|it| self.budget_of(it.call) == Some(state));
-        attempts.filter(|it| it.ended.is_none()).count() as u64
+        attempts.filter(|it| it.is_active()).count() as u64
     }
 
     /// How many of them are retries; if waiting counts, with those to come whose time has not.
     fn retries_in_progress(&self, state: State, rule: &Concurrency) -> u64 {
         let attempts = self.record.attempts.iter().filter(|it| self.budget_of(it.call) == Some(state));
-        let retries = attempts.filter(|it| it.number > 1 && it.ended.is_none());
+        let retries = attempts.filter(|it| it.number > 1 && it.is_active());
         let waiting = self.calls_on(state).filter(|(_, call)| rule.counts_waiting && call.wake.is_some());
         (retries.count() + waiting.count()) as u64
     }

@@ -3,7 +3,7 @@
 use stormsim::dist::{attempt_key, call_key};
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::plan::{CallId, DeadlineRule};
-use stormsim::policy::{Attempted, Verdict};
+use stormsim::policy::{Attempted, Position, Verdict};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -44,6 +44,7 @@ impl Interpreter<'_> {
             retries: Vec::new(),
             previous_backoff: Span::ZERO,
             previous_server: None,
+            let_through: None,
             timer: None,
             wake: None,
             ended: None,
@@ -54,7 +55,11 @@ impl Interpreter<'_> {
         } else {
             let timer = limit.map(|at| self.agenda.schedule(at, Class::Timeout, Event::EndTimer { call }));
             self.record.calls[call].timer = timer;
-            self.start_attempt(call);
+            if self.breaker_admits(call, Position::Outside) {
+                self.start_attempt(call);
+            } else {
+                self.end_call(call, Err((ErrorKind::BreakerOpen, StopReason::NotRetryable)));
+            }
         }
     }
 
@@ -75,35 +80,25 @@ impl Interpreter<'_> {
         let (id, number) = (this.id, this.started);
         let key = attempt_key(this.key, number, 0);
         let brings = self.key_sent_along(call, key);
-        self.record.attempts.push(Attempt {
-            call,
-            id,
-            number,
-            key,
-            brings,
-            started: self.now,
-            sent: None,
-            on_first_path: false,
-            is_retry: false,
-            avoids: None,
-            has_slot: false,
-            lost: None,
-            swallowed: None,
-            deadline_told: None,
-            deadline: None,
-            timer: None,
-            ended: None,
-            answered_late: None,
-        });
-        self.ask_for_slot(self.record.attempts.len() - 1);
+        let attempt = self.record.attempts.len();
+        self.record.attempts.push(Attempt::new(call, id, number, key, brings, self.now, attempt));
+        if !self.breaker_admits(call, Position::Inside) {
+            self.turn_away(attempt, ErrorKind::BreakerOpen);
+        } else if !self.throttle_admits(attempt) {
+            self.turn_away(attempt, ErrorKind::Throttled);
+        } else {
+            self.ask_for_slot(attempt);
+        }
     }
 
+    /// Sends an attempt, or another copy of one.
     pub(super) fn send(&mut self, attempt: usize) {
-        let Attempt { call, id, number, key, started, .. } = self.record.attempts[attempt];
-        self.note(Note::Sent { call: id, attempt: number, key });
+        let Attempt { call, id, number, hedge, key, .. } = self.record.attempts[attempt];
+        self.note(Note::Sent { call: id, attempt: number, hedge, key });
         let this = &mut self.record.calls[call];
-        this.sent += 1;
-        let (is_first, on_first_path, limit) = (this.sent == 1, this.on_first_path, this.limit);
+        this.sent += u32::from(hedge == 0);
+        let is_original = this.sent == 1 && this.on_first_path && hedge == 0;
+        let is_retry = this.sent > 1 && hedge == 0;
         self.record.attempts[attempt].avoids = this.previous_server;
         let settings = &self.plan.calls[id.index()];
         let way = self.way(attempt);
@@ -116,24 +111,41 @@ impl Interpreter<'_> {
             }
         }
         let lost = !matches!(way, Way::Arrives(_));
-        let connects = !matches!(way, Way::NotConnected);
-        // Waiting for a slot counts.
-        let timeout = (settings.timeout.after != Span::UNLIMITED).then(|| started + settings.timeout.after);
-        let connects_until = self.after(settings.connect_timeout.after).filter(|_| !connects);
-        // Where the call ends at the same instant or before, the timer of that is enough.
-        let own_limit = [timeout, connects_until].into_iter().flatten().min();
-        let timer = own_limit.filter(|&at| limit.is_none_or(|limit| at < limit));
-        if let Some(timer_of_wait) = self.record.attempts[attempt].timer.take() {
-            self.agenda.cancel(timer_of_wait);
-        }
-        let timer = timer.map(|at| self.agenda.schedule(at, Class::Timeout, Event::Timer { attempt }));
-        let waits_until = [limit, timeout].into_iter().flatten().min();
+        let waits_until = self.waits_until(attempt);
         let deadline_told = waits_until.and_then(|until| self.passed_on(settings.deadline, until));
         let this = &mut self.record.attempts[attempt];
         this.sent = Some(self.now);
-        (this.is_retry, this.on_first_path) = (!is_first, is_first && on_first_path);
-        (this.lost, this.timer) = (lost.then_some(self.now), timer);
+        (this.is_retry, this.on_first_path) = (is_retry, is_original);
+        this.lost = lost.then_some(self.now);
         (this.deadline_told, this.deadline) = (deadline_told, deadline_told.or(waits_until));
+        self.arm_timers(attempt, !matches!(way, Way::NotConnected));
+    }
+
+    /// An attempt has just been sent, or another copy of one.
+    fn arm_timers(&mut self, attempt: usize, connects: bool) {
+        let Attempt { call, id, hedge, started, .. } = self.record.attempts[attempt];
+        let settings = &self.plan.calls[id.index()];
+        let is_hedged = settings.hedge.is_some();
+        if hedge == 0 {
+            // Waiting for a slot counts.
+            let timeout = (settings.timeout.after != Span::UNLIMITED).then(|| started + settings.timeout.after);
+            let connects_until = self.after(settings.connect_timeout.after).filter(|_| !connects && !is_hedged);
+            let own_limit = [timeout, connects_until].into_iter().flatten().min();
+            // Where the call ends at the same instant or before, the timer of that is enough.
+            let limit = self.record.calls[call].limit;
+            let timer = own_limit.filter(|&at| limit.is_none_or(|limit| at < limit));
+            if let Some(timer_of_wait) = self.record.attempts[attempt].timer.take() {
+                self.agenda.cancel(timer_of_wait);
+            }
+            let timer = timer.map(|at| self.agenda.schedule(at, Class::Timeout, Event::Timer { attempt }));
+            self.record.attempts[attempt].timer = timer;
+        }
+        if hedge == 0 {
+            self.arm_hedge_timer(attempt);
+        }
+        if is_hedged && !connects {
+            self.arm_copy_timer(attempt);
+        }
     }
 
     /// What a caller that waits until `until` tells its callee.
@@ -149,27 +161,27 @@ impl Interpreter<'_> {
 
     pub(super) fn answer(&mut self, attempt: usize, reply: Reply) {
         let Reply { result, retry_after, degraded } = reply;
-        let this = &mut self.record.attempts[attempt];
-        let (call, key, late) = (this.call, this.key, this.ended.is_some());
-        self.record.notes.push((self.now, Note::Answer { key, late }));
-        if late {
-            this.answered_late = Some(self.now);
+        let Attempt { call, first, key, ended, .. } = self.record.attempts[attempt];
+        self.note(Note::Answer { key, late: ended.is_some() });
+        if ended.is_some() {
+            self.record.attempts[attempt].answered_late = Some(self.now);
             return;
         }
-        this.ended = Some((self.now, AttemptEnd::Answered(result)));
-        if let Some(timer) = this.timer.take() {
-            self.agenda.cancel(timer);
-        }
+        self.ends(attempt, AttemptEnd::Answered(result));
+        self.count_for_server(attempt, result.err());
         self.free_slot(attempt);
         match result {
             Ok(()) => {
+                self.give_up_losers(first);
+                self.attempt_is_over(first);
+                self.count_attempt(first, None);
                 self.tell_budget_of_success(call);
                 if degraded {
                     self.mark_caller_degraded(call);
                 }
                 self.end_call(call, Ok(()));
             }
-            Err(error) => self.attempt_failed(attempt, error, retry_after),
+            Err(error) => self.copy_failed(attempt, error, retry_after),
         }
     }
 
@@ -177,6 +189,12 @@ impl Interpreter<'_> {
     pub(super) fn vanish(&mut self, attempt: usize) {
         let Attempt { call, id, sent, timer, ended, .. } = self.record.attempts[attempt];
         self.record.attempts[attempt].lost = Some(self.now);
+        if self.plan.calls[id.index()].hedge.is_some() {
+            if ended.is_none() {
+                self.arm_copy_timer(attempt);
+            }
+            return;
+        }
         let connect_timeout = self.plan.calls[id.index()].connect_timeout.after;
         if ended.is_some() || connect_timeout == Span::UNLIMITED {
             return;
@@ -202,24 +220,23 @@ impl Interpreter<'_> {
                 let error = if slot_took_too_long { ErrorKind::PoolTimeout } else { ErrorKind::Timeout };
                 self.turn_away(attempt, error);
             }
-            _ => self.give_up(attempt, ErrorKind::Timeout),
+            _ => self.give_up_all(attempt, ErrorKind::Timeout),
         }
     }
 
     pub(super) fn end_timer(&mut self, call: usize) {
         self.record.calls[call].timer = None;
-        let attempt = self.record.attempts.iter().rposition(|attempt| attempt.call == call);
-        let attempt = attempt.expect("a wait that lasts to the end of its call is not begun");
-        let this = &mut self.record.attempts[attempt];
-        let waits_for_slot = this.waits_for_slot();
-        if let Some(timer) = this.timer.take() {
-            self.agenda.cancel(timer);
-        }
-        if waits_for_slot {
+        let attempt = self.last_attempt(call).expect("a wait that lasts to the end of its call is not begun");
+        if self.record.attempts[attempt].waits_for_slot() {
             self.turn_away(attempt, ErrorKind::Deadline);
         } else {
-            self.give_up(attempt, ErrorKind::Deadline);
+            self.give_up_all(attempt, ErrorKind::Deadline);
         }
+    }
+
+    /// The attempt that a call has started last: its first copy.
+    pub(super) fn last_attempt(&self, call: usize) -> Option<usize> {
+        self.record.attempts.iter().rposition(|attempt| attempt.call == call && attempt.hedge == 0)
     }
 
     pub(super) fn attempt_failed(&mut self, attempt: usize, error: ErrorKind, retry_after: Option<Span>) {
@@ -258,6 +275,7 @@ impl Interpreter<'_> {
         }
         let &mut Call { id, caller, started, .. } = this;
         let key = attempt_key(this.key, started, 0);
+        self.count_call(call, result.err().map(|(error, _)| error));
         self.note(Note::CallEnded { call: id, key, result });
         match (result, self.plan.calls[id.index()].fallback) {
             (Err(_), Some(fallback)) => self.begin_call(fallback, caller, Some(call)),

@@ -8,19 +8,27 @@ use super::interpreter::Interpreter;
 use super::record::{AttemptEnd, Call, Caller, Place, Work, WorkEnd};
 
 impl Interpreter<'_> {
-    /// The caller of an attempt waits no longer.
-    pub(super) fn give_up(&mut self, attempt: usize, error: ErrorKind) {
-        let this = &mut self.record.attempts[attempt];
-        assert!(this.ended.is_none(), "nobody gives up what has ended");
-        this.ended = Some((self.now, AttemptEnd::GivenUp));
-        let key = this.key;
-        self.note(Note::TimedOut { key, error });
-        self.let_go(attempt);
-        self.attempt_failed(attempt, error, None);
+    /// The caller of an attempt waits no longer, whatever copies of it are under way.
+    pub(super) fn give_up_all(&mut self, first: usize, error: ErrorKind) {
+        for copy in self.under_way(first) {
+            self.give_up(copy, error);
+        }
+        self.attempt_is_over(first);
+        self.count_attempt(first, Some(error));
+        self.attempt_failed(first, error, None);
     }
 
-    /// An attempt was given up: its slot is free, and its target may learn of it.
-    fn let_go(&mut self, attempt: usize) {
+    /// The caller of a copy waits no longer for that.
+    pub(super) fn give_up(&mut self, copy: usize, error: ErrorKind) {
+        self.ends(copy, AttemptEnd::GivenUp);
+        let key = self.record.attempts[copy].key;
+        self.note(Note::TimedOut { key, error });
+        self.count_for_server(copy, Some(error));
+        self.let_go(copy);
+    }
+
+    /// A copy was given up: its slot is free, and its target may learn of it.
+    pub(super) fn let_go(&mut self, attempt: usize) {
         self.free_slot(attempt);
         let in_progress = |work: &Work| work.attempt == attempt && work.ended.is_none();
         let Some(work) = self.record.works.iter().position(in_progress) else { return };
@@ -72,18 +80,18 @@ impl Interpreter<'_> {
         let this = &mut self.record.calls[call];
         this.abandoned = Some(self.now);
         let (id, timers) = (this.id, [this.timer.take(), this.wake.take()]);
-        let attempt = self.record.attempts.iter().rposition(|attempt| attempt.call == call);
-        let attempt = attempt.expect("a call that is not over has made an attempt");
-        let this = &mut self.record.attempts[attempt];
-        let key = this.key;
-        for timer in timers.into_iter().chain([this.timer.take()]).flatten() {
-            self.agenda.cancel(timer);
-        }
+        timers.into_iter().flatten().for_each(|timer| self.agenda.cancel(timer));
+        let attempt = self.last_attempt(call).expect("a call that is not over has made an attempt");
+        let key = self.record.attempts[attempt].key;
         self.note(Note::Abandoned { call: id, key });
-        let this = &mut self.record.attempts[attempt];
-        if this.ended.is_none() {
-            this.ended = Some((self.now, AttemptEnd::Abandoned));
-            self.let_go(attempt);
+        self.is_over_for_breaker(call);
+        let copies = self.under_way(attempt);
+        if !copies.is_empty() {
+            self.attempt_is_over(attempt);
+        }
+        for copy in copies {
+            self.ends(copy, AttemptEnd::Abandoned);
+            self.let_go(copy);
         }
     }
 }

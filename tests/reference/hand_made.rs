@@ -1,16 +1,15 @@
-//! Plans put together by hand, and stories as a reader would tell them.
+//! Plans put together by hand.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
+use stormsim::dist::{Dist, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
     Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Effects, Fault, Group, GroupId,
-    Labels, Operations, Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout, Windows,
+    Guard, Hedge, Keys, Labels, Operations, Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Store, Target,
+    Timeout, Windows,
 };
-use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay};
-use stormsim::sim::Note;
+use stormsim::policy::{Backoff, Breaker, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay, Throttle};
 use stormsim::time::{Instant, Span};
 
 /// How one calls a service: without limits, without a retry and at once, unless it is said.
@@ -43,6 +42,9 @@ impl Link {
             policy: PolicyId(u32::MAX),
             budget: None,
             pool: None,
+            breaker: None,
+            throttle: None,
+            hedge: None,
             avoid_previous: false,
         };
         Self { call, policy: policy(1, 0), fallback: None }
@@ -96,6 +98,37 @@ impl Link {
     /// With so many slots for each caller, for which an attempt waits so long at most.
     pub fn pool(self, size: u32, max_wait_ms: u64) -> Self {
         Self { call: Call { pool: Some(Pool { size, max_wait: limit(max_wait_ms) }), ..self.call }, ..self }
+    }
+
+    /// With a breaker that all callers share.
+    pub fn breaker(self, rule: Breaker) -> Self {
+        let breaker = Some(Box::new(Guard { rule, by_instance: false }));
+        Self { call: Call { breaker, ..self.call }, ..self }
+    }
+
+    /// With a throttle that all callers share.
+    pub fn throttle(self, rule: Throttle) -> Self {
+        let throttle = Some(Box::new(Guard { rule, by_instance: false }));
+        Self { call: Call { throttle, ..self.call }, ..self }
+    }
+
+    /// With so many hedges, after so long each; without a limit, and the losers are given up.
+    pub fn hedge(self, after_ms: u64, copies: u32) -> Self {
+        let in_flight = Capacity::NO_LIMIT;
+        let hedge = Hedge { after: limit(after_ms), copies, in_flight, by_instance: false, cancel_losers: true };
+        Self { call: Call { hedge: Some(hedge), ..self.call }, ..self }
+    }
+
+    /// With so many hedges under way at once.
+    pub fn hedges_in_flight(self, in_flight: u32) -> Self {
+        let hedge = self.call.hedge.map(|hedge| Hedge { in_flight, ..hedge });
+        Self { call: Call { hedge, ..self.call }, ..self }
+    }
+
+    /// With losers of which nobody hears.
+    pub fn keep_losers(self) -> Self {
+        let hedge = self.call.hedge.map(|hedge| Hedge { cancel_losers: false, ..hedge });
+        Self { call: Call { hedge, ..self.call }, ..self }
     }
 
     /// With retries that go elsewhere.
@@ -193,6 +226,16 @@ impl HandMade {
         self.0.services[service.index()].capacity = capacity;
     }
 
+    /// Has a service write, and remember what it did if it has a store.
+    pub fn writes(&mut self, service: ServiceId, store: Option<Store>) {
+        self.0.services[service.index()].effects = Effects { writes: true, store };
+    }
+
+    /// Says what the clients of a group make of their operations.
+    pub fn operations(&mut self, group: GroupId, keys: Keys, dead_letters: bool) {
+        self.0.groups[group.index()].operations = Operations { keys, dead_letters };
+    }
+
     /// Adds a group of clients that make these calls, chosen by the bounds before them.
     pub fn group(
         &mut self,
@@ -264,85 +307,5 @@ impl HandMade {
         self.0.labels.calls.push(format!("{caller}->{label}"));
         self.0.calls.push(Call { key, origin, step, policy, fallback, ..link.call.clone() });
         CallId(self.0.calls.len() as u32 - 1)
-    }
-}
-
-/// The story in words, a line per note. An attempt is known by its call, its copy if there are several, and its number,
-/// so that stories in which several works make the same call are better not told this way. That work begins is not
-/// told of services without limits: there it does as soon as it arrives.
-pub fn in_words(plan: &Plan, notes: &[(Instant, Note)]) -> Vec<String> {
-    let mut names = BTreeMap::new();
-    let mut begin_at_once = BTreeSet::new();
-    let mut lines = Vec::new();
-    for &(at, note) in notes {
-        match note {
-            Note::Sent { call, attempt, key } => {
-                let copy = copy_of(plan, call, attempt, key, names.keys().copied());
-                names.insert(key, format!("{}{copy} #{attempt}", plan.labels.calls[call.index()]));
-            }
-            // Which attempt it was, nobody was told.
-            Note::TurnedAway { call, key, .. } => {
-                names.insert(key, plan.labels.calls[call.index()].clone());
-            }
-            Note::Arrived { service, key } if plan.services[service.index()].capacity.is_unlimited() => {
-                begin_at_once.insert(key);
-            }
-            Note::Began { key } if begin_at_once.contains(&key) => continue,
-            _ => {}
-        }
-        lines.push(format!("{} ms: {}", at.since(Instant::ZERO).as_ms(), sentence(plan, &names, note)));
-    }
-    lines
-}
-
-/// Which copy of a call an attempt belongs to: that with which one of the works so far has its key.
-fn copy_of(plan: &Plan, call: CallId, attempt: u32, key: u64, works: impl Iterator<Item = u64>) -> String {
-    let Call { key: label, copies, .. } = plan.calls[call.index()];
-    if copies == 1 {
-        return String::new();
-    }
-    let copy = works.flat_map(|work| (0..copies).map(move |copy| (work, copy)));
-    let copy = copy.into_iter().find(|&(work, copy)| attempt_key(call_key(work, label, copy), attempt, 0) == key);
-    format!(" copy {}", copy.expect("a call with copies is made by a work").1)
-}
-
-fn sentence(plan: &Plan, names: &BTreeMap<u64, String>, note: Note) -> String {
-    match note {
-        Note::RequestBegan { group, client, ordinal } => {
-            format!("client {client} of {} begins request {ordinal}", plan.labels.groups[group.index()])
-        }
-        Note::Sent { key, .. } => format!("{} is sent", names[&key]),
-        Note::Arrived { service, key } => {
-            format!("{} arrives at {}", names[&key], plan.labels.services[service.index()])
-        }
-        Note::TurnedAway { key, error, .. } => format!("{} is turned away: {error}", names[&key]),
-        Note::Placed { key, server } => format!("{} goes to server {server}", names[&key]),
-        Note::Began { key } => format!("{} begins", names[&key]),
-        Note::Recognised { key } => format!("{} is recognised", names[&key]),
-        Note::Dropped { key } => format!("{} is dropped", names[&key]),
-        Note::Cancelled { key } => format!("{} is cancelled", names[&key]),
-        Note::Answered { key, result: Ok(()) } => format!("{} is answered", names[&key]),
-        Note::Answered { key, result: Err(error) } => format!("{} is answered: {error}", names[&key]),
-        Note::Answer { key, late: false } => format!("{} has its answer", names[&key]),
-        Note::Answer { key, late: true } => format!("{} has its answer, too late", names[&key]),
-        Note::TimedOut { key, error } => format!("{} is given up: {error}", names[&key]),
-        Note::Abandoned { call, key } => {
-            let call = &plan.labels.calls[call.index()];
-            match names.get(&key) {
-                Some(name) => format!("{call} is abandoned with {name}"),
-                None => format!("{call} is abandoned before it is sent"),
-            }
-        }
-        Note::Waiting { key, wait } => format!("{} failed, wait {} ms", names[&key], wait.as_ms()),
-        Note::CallEnded { call, key, result } => {
-            let call = &plan.labels.calls[call.index()];
-            match result {
-                Err((error, reason)) if !names.contains_key(&key) => {
-                    format!("{call} fails without an attempt: {error}, {reason}")
-                }
-                Ok(()) => format!("{call} succeeds with {}", names[&key]),
-                Err((error, reason)) => format!("{call} fails with {}: {error}, {reason}", names[&key]),
-            }
-        }
     }
 }

@@ -1,16 +1,17 @@
 //! The rules, event by event. Read it beside the documentation of `stormsim::sim`. The rules of its sections are in
 //! [`clients`](super::clients) (arrivals); [`callers`](super::callers), [`pools`](super::pools),
 //! [`servers`](super::servers), [`workers`](super::workers) and [`giving_up`](super::giving_up) (calls);
-//! [`budgets`](super::budgets) (retry budgets); [`operations`](super::operations) and [`stores`](super::stores)
-//! (operations);
-//! [`faults`](super::faults) and [`outages`](super::outages) (faults);
+//! [`budgets`](super::budgets) (retry budgets); [`guards`](super::guards) (breakers and throttles);
+//! [`hedges`](super::hedges); [`operations`](super::operations) and
+//! [`stores`](super::stores) (operations); [`faults`](super::faults) and [`outages`](super::outages) (faults);
 //! [`services`](super::services) (the calls of a service) and [`balancer`](super::balancer).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use stormsim::dist::{mix, replica_key};
 use stormsim::metrics::End;
 use stormsim::plan::{CallId, FaultId, GroupId, Plan, ServiceId, WindowsOfReplica};
+use stormsim::policy::{BreakerState, EjectionState, ThrottleState};
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -26,7 +27,7 @@ pub fn run(plan: &Plan, seed: u64, replica: u32) -> Record {
     while let Some((at, event)) = interpreter.next() {
         interpreter.now = at;
         interpreter.record.events += 1;
-        if matches!(event, Event::Timer { .. } | Event::EndTimer { .. }) {
+        if event.is_timeout() {
             interpreter.timed_out = Some(at);
         }
         interpreter.happen(event);
@@ -53,6 +54,12 @@ pub(super) struct Interpreter<'plan> {
     pub(super) servers: Vec<Vec<Server>>,
     /// By service, the server at which its counter stands.
     pub(super) counters: Vec<u32>,
+    /// By service, then by the number of the server, what the balancer knows of it.
+    pub(super) ejections: Vec<Vec<EjectionState>>,
+    /// By call, and by the instance of its caller, or 0 for all; of those that were asked.
+    pub(super) breakers: BTreeMap<(CallId, u32), BreakerState>,
+    /// Likewise.
+    pub(super) throttles: BTreeMap<(CallId, u32), ThrottleState>,
     /// By fault, the windows that have not been scheduled yet.
     pub(super) windows: Vec<WindowsOfReplica<'plan>>,
     /// By fault, the end of the window in which it is active, if it is.
@@ -87,6 +94,13 @@ impl<'plan> Interpreter<'plan> {
                 .collect(),
             servers: plan.services.iter().map(|service| Server::all_of(&service.capacity)).collect(),
             counters: vec![0; plan.services.len()],
+            ejections: plan
+                .services
+                .iter()
+                .map(|it| vec![EjectionState::default(); it.capacity.instances as usize])
+                .collect(),
+            breakers: BTreeMap::new(),
+            throttles: BTreeMap::new(),
             windows: plan.faults.iter().map(|it| it.windows.of_replica(mix(replica_key, it.key))).collect(),
             active_until: vec![None; plan.faults.len()],
             freed: VecDeque::new(),
@@ -100,6 +114,10 @@ impl<'plan> Interpreter<'plan> {
                 works: Vec::new(),
                 tokens: tokens_at_start(plan),
                 tokens_left: Vec::new(),
+                breakers: Vec::new(),
+                left_out: Vec::new(),
+                ejections: Vec::new(),
+                spared: Vec::new(),
                 events: 0,
                 end: Instant::ZERO,
                 ended: End::Drained,
@@ -137,6 +155,8 @@ impl<'plan> Interpreter<'plan> {
             Event::Served { work } => self.served(work),
             Event::Answer { attempt, reply } => self.answer(attempt, reply),
             Event::Timer { attempt } => self.timer(attempt),
+            Event::HedgeTimer { attempt } => self.hedge_timer(attempt),
+            Event::CopyTimer { attempt } => self.copy_timer(attempt),
             Event::EndTimer { call } => self.end_timer(call),
             Event::Wake { call } => self.start_attempt(call),
         }

@@ -130,15 +130,14 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
     for request in record.requests.iter().filter(|request| belongs(request)) {
         let until = request.ended.as_ref().map_or(record.end, |end| end.at);
         series.in_flight.push(request.began..until);
-        match request.ended {
-            Some(RequestEnd { at, result: Ok(()), .. }) => series.succeeded.push(at),
-            Some(RequestEnd { at, is_unknown: false, .. }) => series.failed.push(at),
-            _ => {}
+        if let Some(RequestEnd { at, result, .. }) = request.ended {
+            if result.is_ok() { series.succeeded.push(at) } else { series.failed.push(at) }
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| counts(attempt.id)) {
         series.attempts.extend(attempt.sent);
         series.retries.extend(attempt.sent.filter(|_| attempt.is_retry));
+        series.hedges.extend(attempt.sent.filter(|_| attempt.hedge > 0));
         if let Some((at, AttemptEnd::GivenUp)) = attempt.ended {
             series.timeouts.push(at);
         }
@@ -162,9 +161,10 @@ fn call_series(record: &Record, call: CallId) -> Series {
         series.queued.push(attempt.started..attempt.sent.unwrap_or(until));
         series.attempts.extend(attempt.sent);
         series.retries.extend(attempt.sent.filter(|_| attempt.is_retry));
+        series.hedges.extend(attempt.sent.filter(|_| attempt.hedge > 0));
         series.in_flight.extend(attempt.sent.map(|sent| sent..until));
         match attempt.ended {
-            None | Some((_, AttemptEnd::TurnedAway(_) | AttemptEnd::Abandoned)) => {}
+            None | Some((_, AttemptEnd::TurnedAway(_) | AttemptEnd::Abandoned | AttemptEnd::Outrun)) => {}
             Some((at, AttemptEnd::Answered(Ok(())))) => series.succeeded.push(at),
             Some((at, AttemptEnd::Answered(Err(_)))) => series.failed.push(at),
             Some((at, AttemptEnd::GivenUp)) => {
@@ -193,6 +193,7 @@ fn service_series(plan: &Plan, record: &Record, service: ServiceId) -> Series {
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| plan.calls[attempt.id.index()].target == service) {
+        series.hedges.extend(attempt.sent.filter(|_| attempt.hedge > 0));
         if let Some((at, AttemptEnd::GivenUp)) = attempt.ended {
             series.timeouts.push(at);
         }

@@ -38,11 +38,11 @@ impl Interpreter<'_> {
     }
 
     /// Attempts are recorded in the order in which they started.
-    fn longest_waiting(&self, id: CallId, instance: u32) -> Option<usize> {
+    pub(super) fn longest_waiting(&self, id: CallId, instance: u32) -> Option<usize> {
         self.attempts_of(id, instance).find(|(_, attempt)| attempt.waits_for_slot()).map(|(index, _)| index)
     }
 
-    fn has_free_slot(&self, id: CallId, instance: u32) -> bool {
+    pub(super) fn has_free_slot(&self, id: CallId, instance: u32) -> bool {
         let pool = self.plan.calls[id.index()].pool.expect("only who needs a slot asks");
         let taken = self.attempts_of(id, instance).filter(|(_, attempt)| attempt.has_slot).count();
         assert!(taken <= pool.size as usize, "more slots are taken than there are");
@@ -71,13 +71,14 @@ impl Interpreter<'_> {
         }
     }
 
-    /// An attempt has got no slot and has ended.
+    /// An attempt was not let through, or has got no slot, and has ended.
     pub(super) fn turn_away(&mut self, attempt: usize, error: ErrorKind) {
-        let this = &mut self.record.attempts[attempt];
-        assert!(this.waits_for_slot(), "nobody is turned away who was sent");
-        this.ended = Some((self.now, AttemptEnd::TurnedAway(error)));
-        let (call, key) = (this.id, this.key);
-        self.note(Note::TurnedAway { call, key, error });
+        let Attempt { call, id, key, sent, .. } = self.record.attempts[attempt];
+        assert!(sent.is_none(), "nobody is turned away who was sent");
+        self.ends(attempt, AttemptEnd::TurnedAway(error));
+        self.note(Note::TurnedAway { call: id, key, error });
+        self.attempt_is_over(attempt);
+        self.attempt_is_over_for_breaker(call);
         self.attempt_failed(attempt, error, None);
     }
 }

@@ -4,10 +4,11 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use stormsim::plan::{Balance, Cancel, Capacity, Contention, DropRule, Order, Queue};
-use stormsim::policy::{Codel, Limiter};
+use stormsim::policy::{Codel, Ejection, Limiter};
 use stormsim::time::Span;
 
 use super::random_plan::Grid;
+use super::random_protection::failure_on;
 
 /// What becomes of work whose caller has given up.
 pub fn cancel() -> impl Strategy<Value = Cancel> {
@@ -20,17 +21,23 @@ pub fn capacity(grid: Grid) -> impl Strategy<Value = Capacity> {
         (prop_oneof![1 => Just(Capacity::NO_LIMIT), 6 => Just(1u32), 3 => 2..=3u32], any::<bool>(), contention());
     let limited = (limiter(grid), option::of(grid.steps(0..=4)));
     let limits = (queue(grid), prop_oneof![4 => Just(Capacity::NO_LIMIT), 1 => 1..=4u32], limited);
-    let finite = (servers(), workers, limits, cancel()).prop_map(
-        |((instances, balance), (workers, holds_worker, contention), (queue, max_in_flight, limited), cancel)| {
+    let finite = (servers(grid), workers, limits, cancel()).prop_map(
+        |(
+            (instances, balance, ejection),
+            (workers, holds_worker, contention),
+            (queue, max_in_flight, limited),
+            cancel,
+        )| {
             let (limiter, retry_after) = limited;
             let limits = Capacity { queue, max_in_flight, limiter, retry_after, ..Capacity::UNLIMITED };
-            Capacity { instances, balance, workers, holds_worker, contention, cancel, ..limits }
+            Capacity { instances, balance, ejection, workers, holds_worker, contention, cancel, ..limits }
         },
     );
     prop_oneof![1 => Just(Capacity::UNLIMITED), 2 => finite]
 }
 
-fn servers() -> impl Strategy<Value = (u32, Balance)> {
+/// How many, who picks one of them, and whom not.
+fn servers(grid: Grid) -> impl Strategy<Value = (u32, Balance, Option<Ejection>)> {
     let balances = vec![
         Balance::RoundRobin,
         Balance::Random,
@@ -39,7 +46,23 @@ fn servers() -> impl Strategy<Value = (u32, Balance)> {
         Balance::Primary,
         Balance::ByCopy,
     ];
-    (prop_oneof![1 => Just(1u32), 1 => Just(2u32), 1 => Just(3u32)], select(balances))
+    let instances = prop_oneof![1 => Just(1u32), 1 => Just(2u32), 1 => Just(3u32)];
+    (instances, select(balances), option::weighted(0.5, ejection(grid))).prop_map(|(instances, balance, ejection)| {
+        let of_them = |(share, rule)| Ejection { most: Ejection::most_of(share, instances), ..rule };
+        (instances, balance, ejection.map(of_them))
+    })
+}
+
+/// Soon, and for so short a time that it ends within most plans; with the largest share of the servers.
+fn ejection(grid: Grid) -> impl Strategy<Value = (u64, Ejection)> {
+    let shares = select(vec![0, 340_000, 500_000, 1_000_000, 1_000_000]);
+    let consecutive = prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
+    (shares, consecutive, grid.steps(1..=6), grid.steps(0..=12), failure_on()).prop_map(
+        |(share, consecutive, ejected_for, more, failure_on)| {
+            let rule = Ejection { consecutive, ejected_for, longest: ejected_for + more, most: 0, failure_on };
+            (share, rule)
+        },
+    )
 }
 
 fn queue(grid: Grid) -> impl Strategy<Value = Queue> {

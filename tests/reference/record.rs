@@ -1,12 +1,15 @@
 //! Everything that happened in one replica. Nothing is ever removed.
 
-use stormsim::failure::{ErrorKind, Refusal, StopReason};
+use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::metrics::End;
 use stormsim::plan::{CallId, GroupId, ServiceId};
+use stormsim::policy::Admission;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
 use super::agenda::Slot;
+
+pub use super::work::{Known, Spent, StepCall, Struck, Work, WorkEnd};
 
 /// A point in the story: when, and within which event. Earlier events are less, also at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +40,14 @@ pub struct Record {
     /// What the states of each budget hold together at the end, in millionths of a token; none of those that count no
     /// tokens.
     pub tokens_left: Vec<Option<u128>>,
+    /// Every move of a breaker, and whatever else happened to it that is no outcome.
+    pub breakers: Vec<BreakerStep>,
+    /// When a copy of an attempt was due and was not sent, of which call, and why.
+    pub left_out: Vec<(Instant, CallId, LeftOut)>,
+    /// The servers that the balancer ejected.
+    pub ejections: Vec<Ejected>,
+    /// When it would have ejected another, but as many were ejected as may be.
+    pub spared: Vec<(Instant, ServiceId)>,
     /// How many events happened.
     pub events: u64,
     /// Up to when the story goes.
@@ -128,8 +139,10 @@ pub struct Call {
     pub retries: Vec<(Instant, ErrorKind)>,
     /// The backoff before the latest attempt; zero before there was one.
     pub previous_backoff: Span,
-    /// The server that an attempt reached last while its caller waited for it.
+    /// The server that was picked last for an attempt while its caller waited for it.
     pub previous_server: Option<u32>,
+    /// What its breaker said when it was asked last, if it let something through.
+    pub let_through: Option<LetThrough>,
     /// The timer of its end, while that is armed.
     pub timer: Option<Slot>,
     /// The end of the wait for the next attempt, while it waits.
@@ -147,7 +160,23 @@ impl Call {
     }
 }
 
-/// One attempt of a call, as its caller sees it.
+/// A breaker has let a call, or an attempt of it, through.
+#[derive(Clone, Copy)]
+pub struct LetThrough {
+    /// The word of the breaker.
+    pub admission: Admission,
+    /// How often the breaker had moved then.
+    pub moves: usize,
+    /// Whether it was half-open.
+    pub is_probe: bool,
+    /// Whether something that was let through has counted.
+    pub is_counted: bool,
+    /// Whether what was let through is over.
+    pub is_over: bool,
+}
+
+/// One attempt of a call, as its caller sees it; and where a call is hedged, one copy of it. The first copy stands for
+/// the attempt as a whole, too: it is sent first, if any is.
 pub struct Attempt {
     /// The call, by position in the record.
     pub call: usize,
@@ -155,11 +184,15 @@ pub struct Attempt {
     pub id: CallId,
     /// Its number; 1 is the first.
     pub number: u32,
+    /// Which copy of it, as they come due; 0 is the first.
+    pub hedge: u32,
+    /// The first copy, by position in the record: of that itself, its own.
+    pub first: usize,
     /// Its key.
     pub key: u64,
     /// The key of its operation that it brings along, if one is sent.
     pub brings: Option<u64>,
-    /// When its clock started.
+    /// When its clock started; of other copies than the first, when it was due.
     pub started: Instant,
     /// When it was sent, if it was.
     pub sent: Option<Instant>,
@@ -167,8 +200,11 @@ pub struct Attempt {
     pub on_first_path: bool,
     /// Whether another of its call was sent before.
     pub is_retry: bool,
-    /// The server that an attempt of its call had reached last, while its caller waited for it, when this one was sent.
+    /// The server that had been picked last for an attempt of its call, while its caller waited for it, when this one
+    /// was sent.
     pub avoids: Option<u32>,
+    /// The server that was picked for it, if one was.
+    pub picked: Option<u32>,
     /// Whether it has one of its caller's slots.
     pub has_slot: bool,
     /// When it was lost, if it was: it never arrives.
@@ -179,15 +215,67 @@ pub struct Attempt {
     pub deadline_told: Option<Instant>,
     /// The deadline that the queues of its target know of, if any.
     pub deadline: Option<Instant>,
-    /// Its timer, while that is armed.
+    /// Its timer, while that is armed: of a first copy, that of the attempt.
     pub timer: Option<Slot>,
+    /// The timer of a copy that finds nobody, while that is armed.
+    pub copy_timer: Option<Slot>,
+    /// The timer for the next copy, while that is armed; of a first copy.
+    pub hedge_timer: Option<Slot>,
+    /// How many copies more were due; of a first copy.
+    pub due: u32,
     /// How it ended for the caller, if it did.
     pub ended: Option<(Instant, AttemptEnd)>,
+    /// When the attempt ended with all of its copies, if it did; of a first copy.
+    pub over: Option<Instant>,
     /// When the answer came, if that was after the caller had given up.
     pub answered_late: Option<Instant>,
 }
 
 impl Attempt {
+    /// What has started at this instant, and has not been sent yet. `first` is the position of its first copy.
+    pub fn new(
+        call: usize,
+        id: CallId,
+        number: u32,
+        key: u64,
+        brings: Option<u64>,
+        started: Instant,
+        first: usize,
+    ) -> Self {
+        Self {
+            call,
+            id,
+            number,
+            hedge: 0,
+            first,
+            key,
+            brings,
+            started,
+            sent: None,
+            on_first_path: false,
+            is_retry: false,
+            avoids: None,
+            picked: None,
+            has_slot: false,
+            lost: None,
+            swallowed: None,
+            deadline_told: None,
+            deadline: None,
+            timer: None,
+            copy_timer: None,
+            hedge_timer: None,
+            due: 0,
+            ended: None,
+            over: None,
+            answered_late: None,
+        }
+    }
+
+    /// Whether it is an attempt that has not ended with all of its copies.
+    pub fn is_active(&self) -> bool {
+        self.hedge == 0 && self.over.is_none()
+    }
+
     /// Whether it waits for a slot.
     pub fn waits_for_slot(&self) -> bool {
         self.sent.is_none() && self.ended.is_none()
@@ -201,90 +289,73 @@ pub enum AttemptEnd {
     Answered(Result<(), ErrorKind>),
     /// The caller waited no longer.
     GivenUp,
-    /// It got no slot.
+    /// Another copy of it was answered with success.
+    Outrun,
+    /// It was not let through, or got no slot.
     TurnedAway(ErrorKind),
     /// Its call was abandoned.
     Abandoned,
 }
 
-/// One attempt that arrived, as its service sees it.
-pub struct Work {
-    /// The attempt, by position in the record. Its key is the work's.
-    pub attempt: usize,
-    /// Where.
-    pub service: ServiceId,
-    /// Which server of the service; none if it was given up before it arrived and nobody looked at it.
-    pub server: Option<u32>,
-    /// When it arrived.
-    pub arrived: Moment,
-    /// When it began to wait for a worker, and when it ceased to, if it did.
-    pub queued: Option<(Moment, Option<Moment>)>,
-    /// When a worker took it up, if one did.
-    pub began: Option<Moment>,
-    /// When that worker was free again.
-    pub freed: Option<Moment>,
-    /// When the store of the service knew about it, if it did, and what.
-    pub recognised: Option<(Moment, Known)>,
-    /// The key under which the store has noted that it does, or did, its operation. It is taken away again when the
-    /// work is cancelled, or reset by a crash.
-    pub does: Option<u64>,
-    /// When its side effect took place, if it did.
-    pub executed: Option<Instant>,
-    /// The error that a fault has for it: a failure that struck it, or a crash that ended it.
-    pub struck: Option<Struck>,
-    /// How long its service takes; zero before a worker took it up.
-    pub service_time: Span,
-    /// The end of the last pause that has begun since **Served** was scheduled, if one has.
-    pub begins_anew: Option<Instant>,
-    /// From when on it is worked on without a pause, as was known when that was scheduled.
-    pub resumed: Option<Instant>,
-    /// **Served**, while that is to come.
-    pub served: Option<Slot>,
-    /// Its service, when that was over or was cut short.
-    pub service_spent: Option<Spent>,
-    /// The calls of each step that it began.
-    pub steps: Vec<Vec<StepCall>>,
-    /// Whether an optional call beneath it failed.
-    pub degraded: bool,
-    /// How the service was done with it, if it was.
-    pub ended: Option<(Moment, WorkEnd)>,
-}
-
-impl Work {
-    /// Whether it waits for a worker.
-    pub fn is_queued(&self) -> bool {
-        matches!(self.queued, Some((_, None)))
-    }
-
-    /// Whether a worker works on it, and not only waits for its calls.
-    pub fn is_in_service(&self) -> bool {
-        self.began.is_some() && self.served.is_some()
-    }
-
-    /// Whether it has a worker.
-    pub fn has_worker(&self) -> bool {
-        self.began.is_some() && self.freed.is_none()
-    }
-}
-
-/// What a store knows about an attempt.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Known {
-    /// The key was that of another operation.
-    OtherOperation,
-    /// The operation is being done by this work, by position in the record.
-    BeingDone(usize),
-    /// This one has done it.
-    Done(usize),
-}
-
-/// A failure that a work is going to be answered with.
+/// What became of a breaker, or of what it was told.
 #[derive(Clone, Copy)]
-pub struct Struck {
-    /// The error.
-    pub error: ErrorKind,
-    /// When it says that it is worth trying again, if it does.
-    pub retry_after: Option<Span>,
+pub struct BreakerStep {
+    /// When.
+    pub at: Instant,
+    /// The call that asked it, or told it, by position in the record.
+    pub by: usize,
+    /// What.
+    pub what: BreakerMove,
+}
+
+/// How a breaker moves, or does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BreakerMove {
+    /// From closed to open.
+    Opens,
+    /// From open to half-open.
+    HalfOpens,
+    /// From half-open to closed.
+    Closes,
+    /// From half-open to open.
+    OpensAgain,
+    /// Not at all: it has moved since it let through what has ended.
+    IgnoresOutcome,
+    /// Not at all: it is open, and lets nothing through.
+    Rejects,
+    /// Not at all: it is half-open, and as many probes were let through as may be.
+    RejectsProbe,
+    /// Not at all: a probe is over that has not counted.
+    TakesBackProbe,
+}
+
+impl BreakerMove {
+    /// Whether it is elsewhere after that.
+    pub fn is_move(self) -> bool {
+        matches!(self, Self::Opens | Self::HalfOpens | Self::Closes | Self::OpensAgain)
+    }
+}
+
+/// A server that the balancer ejected.
+#[derive(Clone, Copy)]
+pub struct Ejected {
+    /// Of this service.
+    pub service: ServiceId,
+    /// Which.
+    pub server: u32,
+    /// When.
+    pub from: Instant,
+    /// Until when.
+    pub until: Instant,
+}
+
+/// Why a copy that was due was not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// As many hedges as may be were under way.
+    InFlight,
+    /// The pool of the caller had no slot for it.
+    NoSlot,
 }
 
 /// What a caller is told.
@@ -296,58 +367,4 @@ pub struct Reply {
     pub retry_after: Option<Span>,
     /// Whether it is a success on degraded work.
     pub degraded: bool,
-}
-
-/// Service time that was worked off.
-#[derive(Clone, Copy)]
-pub struct Spent {
-    /// Until when.
-    pub until: Instant,
-    /// How long.
-    pub took: Span,
-    /// Whether a client still awaited it then.
-    pub awaited: bool,
-}
-
-/// One call of a step that a work began.
-#[derive(Clone, Copy)]
-pub struct StepCall {
-    /// Copies to make; none if the call is not made.
-    pub copies: u32,
-    /// Copies made so far.
-    pub begun: u32,
-    /// Copies that succeeded.
-    pub succeeded: u32,
-    /// Copies that failed, fallbacks and all.
-    pub failed: u32,
-}
-
-/// How a service was done with a work.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum WorkEnd {
-    /// The work is done.
-    Success,
-    /// The work failed, or a fault had it fail.
-    Error(ErrorKind),
-    /// Turned away at the door, by this.
-    TurnedAway(Refusal),
-    /// Discarded when its turn came.
-    Dropped,
-    /// Its caller had given up.
-    Cancelled,
-}
-
-impl WorkEnd {
-    /// As the caller sees it: to it, being turned away or dropped is an error like any other. Of what was cancelled it
-    /// sees nothing.
-    pub fn answer(self) -> Option<Result<(), ErrorKind>> {
-        match self {
-            Self::Success => Some(Ok(())),
-            Self::Error(kind) => Some(Err(kind)),
-            Self::TurnedAway(Refusal::Fault) => Some(Err(ErrorKind::Refused)),
-            Self::TurnedAway(Refusal::Limiter) => Some(Err(ErrorKind::RateLimited)),
-            Self::TurnedAway(Refusal::InFlight | Refusal::Queue) | Self::Dropped => Some(Err(ErrorKind::Overloaded)),
-            Self::Cancelled => None,
-        }
-    }
 }

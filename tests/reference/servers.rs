@@ -20,7 +20,9 @@ impl Interpreter<'_> {
             self.record.attempts[attempt].swallowed = Some(server);
             return self.vanish(attempt);
         }
-        if ended.is_some() && self.plan.services[service.index()].capacity.cancel != Cancel::Ignore {
+        if ended.is_some_and(|(_, end)| self.is_told_of(id, end))
+            && self.plan.services[service.index()].capacity.cancel != Cancel::Ignore
+        {
             let work = self.arrive_at(attempt, service, None);
             return self.cancel(work);
         }

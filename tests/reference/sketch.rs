@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
-use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Effects, Operations, Windows};
-use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, ServerDelay};
+use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Effects, Guard, Hedge, Operations, Windows};
+use stormsim::policy::{Backoff, Breaker, BudgetRule, CapOrder, Jitter, ServerDelay, Throttle};
 use stormsim::time::{Instant, Span};
 
 /// A plan to be.
@@ -16,7 +16,7 @@ pub struct Sketch {
     /// Services; at least one. Each calls only services after itself.
     pub services: Vec<ServiceSketch>,
     /// Whether servers and pools have no limits after all, nobody hears of a caller giving up, work has no side effects,
-    /// and faults that do more than to turn attempts away are left out.
+    /// and breakers, throttles, hedges, and faults that do more than to turn attempts away are left out.
     pub unlimited: bool,
     /// What all services do with work whose caller has given up; else what each of them does.
     pub cancel: Option<Cancel>,
@@ -118,6 +118,12 @@ pub struct CallSketch {
     pub budget: Option<usize>,
     /// The slots that its attempts need.
     pub pool: Option<PoolSketch>,
+    /// What stops it while its callee keeps failing.
+    pub breaker: Option<Guard<Breaker>>,
+    /// What holds attempts back.
+    pub throttle: Option<Guard<Throttle>>,
+    /// The copies that are sent beside an attempt.
+    pub hedge: Option<Hedge<Span>>,
     /// Whether a retry goes elsewhere.
     pub avoid_previous: bool,
 }

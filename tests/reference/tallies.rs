@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use stormsim::failure::{REFUSALS, StopReason};
-use stormsim::metrics::{CallTally, Latency, RequestTally, ServiceTally};
+use stormsim::failure::{ErrorKind, REFUSALS, StopReason};
+use stormsim::metrics::{CallTally, Latency, ProtectionTally, RequestTally, ServiceTally};
 use stormsim::plan::{CallId, Plan, ServiceId};
 use stormsim::time::{Instant, Span};
 
-use super::record::{Attempt, AttemptEnd, Call, CallResult, Record, Request, RequestEnd, Work, WorkEnd};
+use super::record::{
+    Attempt, AttemptEnd, BreakerMove, BreakerStep, Call, CallResult, Record, Request, RequestEnd, Work, WorkEnd,
+};
 use super::series::{most_at_once, peak, time_within};
 
 /// The requests that began in a window and, begun whenever, those that ended in it. Their times are left out.
@@ -93,10 +95,14 @@ pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallI
         succeeded: ended(|_, end| end == AttemptEnd::Answered(Ok(()))),
         errors: ended(|_, end| matches!(end, AttemptEnd::Answered(Err(_)))),
         timeouts: ended(|_, end| end == AttemptEnd::GivenUp),
-        abandoned: ended(|it, end| end == AttemptEnd::Abandoned && it.sent.is_some()),
+        abandoned: ended(|it, end| matches!(end, AttemptEnd::Abandoned | AttemptEnd::Outrun) && it.sent.is_some()),
         late_responses: late_answers.filter(|at| window.contains(at)).count() as u64,
-        pool_rejected: ended(|_, end| matches!(end, AttemptEnd::TurnedAway(_))),
+        pool_rejected: ended(|_, end| {
+            let AttemptEnd::TurnedAway(error) = end else { return false };
+            !matches!(error, ErrorKind::BreakerOpen | ErrorKind::Throttled)
+        }),
         pool_waits: Latency::default(),
+        protection: protection_in(window, record, &belongs),
         deadline_stopped: stopped(StopReason::Deadline).count() as u64,
         budget_refused: stopped(StopReason::Budget).count() as u64,
         first_budget_refusal: stopped(StopReason::Budget).min(),
@@ -107,11 +113,41 @@ pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallI
     }
 }
 
+/// What the breakers, throttles and hedges of the calls that `belongs` did within a window.
+fn protection_in(window: &Range<Instant>, record: &Record, belongs: &impl Fn(CallId) -> bool) -> ProtectionTally {
+    let attempts = |counted: &dyn Fn(&Attempt) -> bool| {
+        record.attempts.iter().filter(|it| belongs(it.id) && counted(it)).count() as u64
+    };
+    let turned_away = |it: &Attempt, by: ErrorKind| it.end_in(window) == Some(AttemptEnd::TurnedAway(by));
+    // A call that fails with this error without an attempt was not let through itself.
+    let rejected = |call: &&Call| {
+        let by_breaker = matches!(call.ended, Some((at, Err((ErrorKind::BreakerOpen, _)))) if window.contains(&at));
+        belongs(call.id) && call.started == 0 && by_breaker
+    };
+    let opened = |it: &&BreakerStep| {
+        let opens = matches!(it.what, BreakerMove::Opens | BreakerMove::OpensAgain);
+        opens && belongs(record.calls[it.by].id) && window.contains(&it.at)
+    };
+    let left_out = record.left_out.iter().filter(|(at, id, _)| belongs(*id) && window.contains(at));
+    ProtectionTally {
+        breaker_rejected: attempts(&|it| turned_away(it, ErrorKind::BreakerOpen))
+            + record.calls.iter().filter(rejected).count() as u64,
+        breaker_rejected_retries: attempts(&|it| turned_away(it, ErrorKind::BreakerOpen) && it.number > 1),
+        breaker_opened: record.breakers.iter().filter(opened).count() as u64,
+        throttled: attempts(&|it| turned_away(it, ErrorKind::Throttled)),
+        hedges: attempts(&|it| it.hedge > 0 && it.sent.is_some_and(|sent| window.contains(&sent))),
+        hedge_wins: attempts(&|it| it.hedge > 0 && it.end_in(window) == Some(AttemptEnd::Answered(Ok(())))),
+        hedges_left_out: left_out.count() as u64,
+    }
+}
+
 /// How long the attempts that were sent in a window had waited for a slot, where they need one.
 pub fn pool_waits(plan: &Plan, record: &Record, window: &Range<Instant>, belongs: impl Fn(CallId) -> bool) -> Latency {
     let mut waits = Latency::default();
-    let needs_slot = |attempt: &&Attempt| belongs(attempt.id) && plan.calls[attempt.id.index()].pool.is_some();
-    for attempt in record.attempts.iter().filter(needs_slot) {
+    // A hedge does not wait.
+    let may_wait =
+        |attempt: &&Attempt| belongs(attempt.id) && attempt.hedge == 0 && plan.calls[attempt.id.index()].pool.is_some();
+    for attempt in record.attempts.iter().filter(may_wait) {
         if let Some(sent) = attempt.sent.filter(|sent| window.contains(sent)) {
             waits.record(sent.since(attempt.started));
         }
@@ -182,6 +218,7 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
     let periods: Vec<_> = entered().map(|work| (work.arrived, work.ended.map(|(moment, _)| moment))).collect();
     let (in_flight_max, in_flight_max_at) = most_at_once(window, &periods);
     let recognised = works().filter_map(|work| work.recognised);
+    let ejections = record.ejections.iter().filter(|it| it.service == service && window.contains(&it.from));
     let (executions, duplicate_effects) = effects_in(window, record, service);
     let sojourns = completed().map(|work| work.presence(record.end)).map(|stay| stay.end.since(stay.start));
     ServiceTally {
@@ -194,6 +231,7 @@ pub fn service_in(window: &Range<Instant>, plan: &Plan, record: &Record, service
         recognised: recognised.filter(|(moment, _)| window.contains(&moment.at)).count() as u64,
         executions,
         duplicate_effects,
+        ejections: ejections.count() as u64,
         refused_by,
         dropped: ended(|end| matches!(end, WorkEnd::Dropped | WorkEnd::Cancelled)).count() as u64,
         cancelled: ended(|end| end == WorkEnd::Cancelled).count() as u64,

@@ -6,7 +6,7 @@ use stormsim::dist::{attempt_key, call_key, client_key, replica_key, request_key
 use stormsim::plan::{CallId, Keys, Plan};
 use stormsim::sim::Note;
 
-/// An attempt that may come to be.
+/// An attempt that may come to be, or a copy of it.
 #[derive(Clone, Copy)]
 pub struct Possible {
     /// Of this call.
@@ -15,6 +15,10 @@ pub struct Possible {
     pub call: u64,
     /// Which attempt; 0 stands for a call that has made none.
     pub number: u32,
+    /// Which copy of it; 0 is the first.
+    pub hedge: u32,
+    /// The key of the attempt as a whole: that of its first copy.
+    pub attempt: u64,
     /// The client or server that makes it.
     pub instance: usize,
     /// The request above it, counted in the order in which they begin.
@@ -40,11 +44,10 @@ pub struct Lineage<'a> {
 /// What makes a call.
 #[derive(Clone, Copy)]
 enum Maker {
-    /// The request with this key of a client, and the key that is sent along by a rule that names neither operation nor
-    /// attempt.
-    Client { key: u64, client: u32, keys: Keys, client_key: u64 },
-    /// Work on this attempt, which has this key, at this server.
-    Work { above: Possible, key: u64, server: u32 },
+    /// The request of a client that has this key; the client's own key and what it sends along.
+    Client { key: u64, client: u32, client_key: u64, keys: Keys },
+    /// The work on this attempt, which has this key, at this server.
+    Work { key: u64, above: Possible, server: u32 },
 }
 
 impl<'a> Lineage<'a> {
@@ -83,17 +86,19 @@ impl<'a> Lineage<'a> {
         }
     }
 
-    /// Every attempt of a call, in all of its copies and with its fallbacks.
+    /// Every attempt of a call, in all of its copies and theirs, and with its fallbacks.
     fn may_call(&mut self, id: CallId, maker: Maker) {
         let plan = self.plan;
         let (Maker::Client { key, .. } | Maker::Work { key, .. }) = maker;
         for copy in 0..plan.calls[id.index()].copies {
             let mut next = Some((id, call_key(key, plan.calls[id.index()].key, copy)));
             while let Some((id, call)) = next {
+                let hedges = plan.calls[id.index()].hedge.map_or(0, |hedge| hedge.copies);
                 for number in 0..=plan.policy_of(id).max_attempts {
-                    let attempt = attempt_key(call, number, 0);
-                    let possible = self.possible(id, (call, number), (attempt, copy), maker);
-                    self.possible.insert(attempt, possible);
+                    for hedge in 0..=hedges {
+                        let possible = self.possible(id, (call, number, hedge), copy, maker);
+                        self.possible.insert(attempt_key(call, number, hedge), possible);
+                    }
                 }
                 let fallback = plan.calls[id.index()].fallback;
                 next = fallback.map(|id| (id, call_key(call, plan.calls[id.index()].key, 0)));
@@ -101,23 +106,26 @@ impl<'a> Lineage<'a> {
         }
     }
 
-    fn possible(&self, id: CallId, (call, number): (u64, u32), (attempt, copy): (u64, u32), maker: Maker) -> Possible {
+    fn possible(&self, id: CallId, (call, number, hedge): (u64, u32, u32), copy: u32, maker: Maker) -> Possible {
         let label = self.plan.calls[id.index()].key;
+        let attempt = attempt_key(call, number, 0);
         match maker {
             Maker::Client { client, keys, client_key, .. } => {
                 let brings = match keys {
                     Keys::None => None,
                     Keys::PerOperation => Some(call),
-                    Keys::PerAttempt => Some(attempt),
+                    Keys::PerAttempt => Some(attempt_key(call, number, hedge)),
                     Keys::Reused => Some(call_key(client_key, label, 0)),
                 };
                 let (instance, request) = (client as usize, self.requests - 1);
-                Possible { id, call, number, instance, request, operation: call, brings }
+                Possible { id, call, number, hedge, attempt, instance, request, operation: call, brings }
             }
             Maker::Work { above, server, .. } => Possible {
                 id,
                 call,
                 number,
+                hedge,
+                attempt,
                 instance: server as usize,
                 request: above.request,
                 operation: call_key(above.operation, label, copy),

@@ -1,8 +1,14 @@
-//! The accounts of retry budgets, kept from the notes of a run alone.
+//! Accounts kept from the notes of a run alone: of retry budgets here, of operations and of what protects callers and
+//! callees in the neighbours.
 
 mod account;
+mod copies;
+pub mod diagrams;
 mod lineage;
 pub mod operations;
+pub mod protection;
+
+pub use copies::copies_of_attempts;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +21,7 @@ use stormsim::sim::Note;
 use stormsim::time::Instant;
 
 use account::Account;
+use copies::Copies;
 use lineage::{Lineage, Possible};
 
 /// Each grant finds room for one retry more, and each refusal finds none; what is left at the end is what there was,
@@ -40,7 +47,7 @@ struct Accounts<'a> {
     /// By attempt, what its service said.
     answers: BTreeMap<u64, Result<(), ErrorKind>>,
     /// The attempts that were sent and have not ended.
-    under_way: BTreeSet<u64>,
+    copies: Copies,
     /// Those that have failed, or were turned away, and how: none if nothing tells.
     failed: BTreeMap<u64, Option<ErrorKind>>,
 }
@@ -57,35 +64,30 @@ impl<'a> Accounts<'a> {
             lineage: Lineage::new(plan, seed),
             accounts: accounts.collect(),
             answers: BTreeMap::new(),
-            under_way: BTreeSet::new(),
+            copies: Copies::default(),
             failed: BTreeMap::new(),
         }
     }
 
     fn enter(&mut self, at: Instant, note: Note) -> Result<(), TestCaseError> {
         self.lineage.enter(note);
+        let ended = self.copies.enter(&self.lineage, note);
         match note {
             Note::Answered { key, result } => _ = self.answers.insert(key, result),
-            Note::Sent { key, .. } => {
-                self.under_way.insert(key);
-                self.account(key, |account, it| account.sends(at, it.number));
-            }
+            Note::Sent { hedge: 0, key, .. } => self.account(key, |account, it| account.sends(at, it.number)),
             Note::TurnedAway { key, error, .. } => {
                 self.account(key, |account, it| account.turns_away(at, it.number));
                 self.fail(key, Some(error));
             }
-            Note::TimedOut { key, error } => {
-                self.ends(key);
-                self.fail(key, Some(error));
-            }
-            Note::Answer { key, late: false } => {
-                self.ends(key);
-                match self.answers.get(&key) {
-                    Some(Ok(())) => self.account(key, |account, it| account.succeed(at, it.call)),
-                    Some(&Err(error)) => self.fail(key, Some(error)),
-                    None => self.fail(key, self.error_of_faults(key)),
+            Note::TimedOut { error, .. } => self.fail_sent(ended, Some(error)),
+            Note::Answer { key, late: false } => match self.answers.get(&key) {
+                Some(Ok(())) => {
+                    self.ends(key);
+                    self.account(key, |account, it| account.succeed(at, it.call));
                 }
-            }
+                Some(&Err(error)) => self.fail_sent(ended, Some(error)),
+                None => self.fail_sent(ended, self.error_of_faults(key)),
+            },
             Note::Waiting { key, .. } => self.check_and_grant(at, key)?,
             Note::CallEnded { key, result, .. } => {
                 if let Err((_, StopReason::Budget)) = result {
@@ -96,14 +98,18 @@ impl<'a> Accounts<'a> {
                 }
                 self.account(key, |account, it| account.begins_at_once(at, it.number));
             }
-            Note::Abandoned { key, .. } => self.abandon(at, key),
+            Note::Abandoned { key, .. } => self.abandon(at, key, ended.is_some()),
             Note::RequestBegan { .. }
+            | Note::Sent { .. }
             | Note::Arrived { .. }
             | Note::Placed { .. }
             | Note::Began { .. }
             | Note::Recognised { .. }
             | Note::Dropped { .. }
             | Note::Cancelled { .. }
+            | Note::Outrun { .. }
+            | Note::Opened { .. }
+            | Note::Ejected { .. }
             | Note::Answer { late: true, .. } => {}
         }
         Ok(())
@@ -122,9 +128,17 @@ impl<'a> Accounts<'a> {
         }
     }
 
+    /// An attempt that was sent has ended, with all of its copies.
     fn ends(&mut self, key: u64) {
-        self.under_way.remove(&key);
         self.account(key, |account, it| account.ends(it.number));
+    }
+
+    /// A copy of an attempt has failed, and the attempt with it, if that has ended.
+    fn fail_sent(&mut self, ended: Option<u64>, error: Option<ErrorKind>) {
+        if let Some(attempt) = ended {
+            self.ends(attempt);
+            self.fail(attempt, error);
+        }
     }
 
     fn fail(&mut self, key: u64, error: Option<ErrorKind>) {
@@ -158,8 +172,8 @@ impl<'a> Accounts<'a> {
         Ok(())
     }
 
-    fn abandon(&mut self, at: Instant, key: u64) {
-        if self.under_way.contains(&key) {
+    fn abandon(&mut self, at: Instant, key: u64, was_under_way: bool) {
+        if was_under_way {
             self.ends(key);
         } else if self.failed.contains_key(&key) {
             self.account(key, |account, _| account.waits_no_more());

@@ -9,7 +9,9 @@ use stormsim::plan::{Call, CallId, Effect, Plan, Target};
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
-/// What the notes tell of an attempt, and when.
+use crate::accounts::copies_of_attempts;
+
+/// What the notes tell of an attempt, or of one of its copies, and when.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt {
     /// Of this call.
@@ -36,7 +38,7 @@ pub struct Attempt {
     pub discarded: Option<Instant>,
     /// When its caller ceased to wait.
     pub given_up: Option<Instant>,
-    /// When its caller ended it.
+    /// When its caller ended it, with its call or because another copy was faster.
     pub abandoned: Option<Instant>,
     /// When the answer came.
     pub has_answer: Option<Instant>,
@@ -90,7 +92,12 @@ impl Attempt {
 }
 
 /// The attempts by key. Fails if a note comes before the one that it presupposes, or twice.
-pub fn follow_attempts(plan: &Plan, notes: &[(Instant, Note)]) -> Result<BTreeMap<u64, Attempt>, TestCaseError> {
+pub fn follow_attempts(
+    plan: &Plan,
+    notes: &[(Instant, Note)],
+    seed: u64,
+) -> Result<BTreeMap<u64, Attempt>, TestCaseError> {
+    let copies = copies_of_attempts(plan, notes, seed);
     let mut attempts: BTreeMap<u64, Attempt> = BTreeMap::new();
     for &(at, note) in notes {
         let (Note::Arrived { key, .. }
@@ -102,18 +109,25 @@ pub fn follow_attempts(plan: &Plan, notes: &[(Instant, Note)]) -> Result<BTreeMa
         | Note::Answered { key, .. }
         | Note::Answer { key, .. }
         | Note::TimedOut { key, .. }
+        | Note::Outrun { key }
         | Note::Sent { key, .. }
         | Note::TurnedAway { key, .. }
         | Note::Abandoned { key, .. }) = note
         else {
             continue;
         };
+        if let Note::Abandoned { .. } = note {
+            // Those of its copies that have not been sent yet will never be.
+            for copy in copies.get(&key).into_iter().flatten() {
+                prop_assert!(attempts.get_mut(copy).is_some_and(|copy| copy.takes(at, note)), "{note:?} before a copy");
+            }
+        }
         if let Note::Sent { call, .. } = note {
             prop_assert!(attempts.insert(key, Attempt::new(plan, call, key, at)).is_none(), "sent twice: {note:?}");
         } else if let Some(attempt) = attempts.get_mut(&key) {
             prop_assert!(attempt.takes(at, note), "{note:?} of {attempt:?}");
         } else {
-            // Whatever waits for a slot may end without having been sent, and nothing else happens to it.
+            // Whatever is held back, or waits for a slot, may end without having been sent, and nothing else happens to it.
             prop_assert!(matches!(note, Note::TurnedAway { .. } | Note::Abandoned { .. }), "{note:?} of nothing");
         }
     }
@@ -144,6 +158,7 @@ impl Attempt {
                 was_sent && late != is_awaited && self.has_answer.replace(at).is_none()
             }
             Note::TimedOut { .. } => is_awaited && self.given_up.replace(at).is_none(),
+            Note::Outrun { .. } => is_awaited && self.abandoned.replace(at).is_none(),
             Note::Abandoned { .. } => {
                 // Between two attempts of its call the last one has ended before.
                 self.abandoned = if is_awaited { Some(at) } else { self.abandoned };

@@ -17,7 +17,7 @@ use stormsim::policy::Limiter;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
-use crate::accounts::{self, operations};
+use crate::accounts::{self, diagrams, operations, protection};
 use crate::limits;
 use crate::reference::{interpret, random_plan};
 
@@ -87,10 +87,13 @@ fn attempts_are_conserved(
         prop_assert_eq!(tally.late_responses, count(&|it| is_late(it) && since(warmup, it.has_answer)));
         prop_assert_eq!(tally.abandoned, count(&|it| since(warmup, it.abandoned)));
         let is_turned_away = |(at, note): &&(Instant, Note)| {
-            *at >= warmup && matches!(note, Note::TurnedAway { call, .. } if call.index() == index)
+            let Note::TurnedAway { call, error, .. } = *note else { return false };
+            let got_no_slot = !matches!(error, ErrorKind::BreakerOpen | ErrorKind::Throttled);
+            *at >= warmup && call.index() == index && got_no_slot
         };
         prop_assert_eq!(tally.pool_rejected, notes.iter().filter(is_turned_away).count() as u64);
-        let slots = if plan.calls[index].pool.is_some() { tally.attempts } else { 0 };
+        // A hedge has its slot at once, or none.
+        let slots = if plan.calls[index].pool.is_some() { tally.attempts - tally.protection.hedges } else { 0 };
         prop_assert_eq!(tally.pool_waits.count(), slots);
 
         let in_flight_before = count(&|it| it.sent < warmup && !before(warmup, it.ended()));
@@ -233,7 +236,7 @@ proptest! {
     fn every_story_adds_up(sketch in random_plan(), seed: u64) {
         let plan = sketch.plan();
         let (notes, outcome) = interpret(&plan, seed, 0);
-        let attempts = follow_attempts(&plan, &notes)?;
+        let attempts = follow_attempts(&plan, &notes, seed)?;
         prop_assert!(notes.is_sorted_by_key(|(at, _)| *at), "time never goes back");
         prop_assert!(notes.last().is_none_or(|(at, _)| *at <= outcome.end));
         requests_are_conserved(&plan, &notes, &outcome)?;
@@ -242,7 +245,9 @@ proptest! {
         accounts::are_balanced(&plan, &notes, &outcome, seed)?;
         operations::are_told(&plan, &notes, &outcome, seed)?;
         stops_are_counted(&plan, &notes, &outcome)?;
-        limits::are_respected(&plan, &notes, &outcome)?;
+        protection::is_told(&plan, &notes, &outcome, seed)?;
+        diagrams::are_followed(&plan, &notes, seed)?;
+        limits::are_respected(&plan, &notes, &outcome, seed)?;
         if outcome.ended == End::Drained {
             prop_assert_eq!(outcome.all_requests.open(), 0);
             prop_assert!(attempts.values().all(|attempt| attempt.arrived.is_none() || attempt.left().is_some()));

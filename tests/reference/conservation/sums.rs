@@ -25,7 +25,7 @@ pub fn the_timeline_sums_to_the_counts(outcome: &Outcome) -> Result<(), TestCase
     };
     let (sum, calls, requests) = (sums(&outcome.timeline.scenario), &outcome.all_calls, &outcome.all_requests);
     prop_assert_eq!((sum.attempts, sum.retries, sum.timeouts), (calls.attempts, calls.retries, calls.timeouts));
-    prop_assert_eq!((sum.succeeded, sum.failed), (requests.succeeded, requests.failed()));
+    prop_assert_eq!((sum.succeeded, sum.failed), (requests.succeeded, requests.failed() + requests.unknown));
     prop_assert_eq!((sum.budget_refused, sum.hedges), (calls.budget_refused, calls.protection.hedges));
     for (buckets, call) in outcome.timeline.calls.iter().zip(&outcome.calls) {
         let sum = sums(buckets);
@@ -72,6 +72,13 @@ pub fn windows_sum_to_the_whole(outcome: &Outcome) -> Result<(), TestCaseError> 
     prop_assert_eq!(sum(|it| it.late_responses), calls.late_responses);
     prop_assert_eq!(sum(|it| it.deadline_stopped), calls.deadline_stopped);
     prop_assert_eq!(sum(|it| it.budget_refused), calls.budget_refused);
+    prop_assert_eq!(sum(|it| it.protection.breaker_rejected), calls.protection.breaker_rejected);
+    prop_assert_eq!(sum(|it| it.protection.breaker_rejected_retries), calls.protection.breaker_rejected_retries);
+    prop_assert_eq!(sum(|it| it.protection.breaker_opened), calls.protection.breaker_opened);
+    prop_assert_eq!(sum(|it| it.protection.throttled), calls.protection.throttled);
+    prop_assert_eq!(sum(|it| it.protection.hedges), calls.protection.hedges);
+    prop_assert_eq!(sum(|it| it.protection.hedge_wins), calls.protection.hedge_wins);
+    prop_assert_eq!(sum(|it| it.protection.hedges_left_out), calls.protection.hedges_left_out);
     prop_assert_eq!(windows().filter_map(|it| it.all_calls.last_retry).max(), calls.last_retry);
     prop_assert_eq!(windows().filter_map(|it| it.all_calls.first_budget_refusal).min(), calls.first_budget_refusal);
     prop_assert!(windows().all(|it| it.all_calls.attempt_peak <= calls.attempt_peak), "a part peaks above the whole");
@@ -88,6 +95,7 @@ pub fn windows_sum_to_the_whole(outcome: &Outcome) -> Result<(), TestCaseError> 
         prop_assert_eq!(sum(|it| it.executions), whole.executions);
         prop_assert_eq!(sum(|it| it.duplicate_effects), whole.duplicate_effects);
         prop_assert_eq!(sum(|it| it.recognised), whole.recognised);
+        prop_assert_eq!(sum(|it| it.ejections), whole.ejections);
         for by in 0..REFUSALS {
             prop_assert_eq!(parts().map(|it| it.refused_by[by]).sum::<u64>(), whole.refused_by[by]);
         }

@@ -198,7 +198,7 @@ impl Cases<'_> {
     }
 
     /// The client or server that makes a call.
-    fn instance(&self, call: &Call) -> u32 {
+    pub(super) fn instance(&self, call: &Call) -> u32 {
         match call.caller {
             Caller::Request(request) => self.record.requests[request].client,
             Caller::Work(place) => self.record.works[place.work].server.expect("a server makes it"),

@@ -23,7 +23,7 @@ impl Cases<'_> {
                 "given up at both",
                 self.attempt(|it| given_up_at(it, self.timeout(it)) && given_up_at(it, self.limit(it))),
             ),
-            ("a late answer", self.attempt(|it| it.answered_late.is_some())),
+            ("a late answer", self.attempt(|it| it.answered_late.is_some() && it.end() == Some(AttemptEnd::GivenUp))),
         ]
     }
 
@@ -95,7 +95,10 @@ impl Cases<'_> {
                 "a reserve larger than what is left",
                 self.attempt(|it| it.deadline_told.is_some_and(|told| Some(told) < it.sent)),
             ),
-            ("a call that begins past its deadline", self.call(|it| it.started == 0)),
+            (
+                "a call that begins past its deadline",
+                self.call(|it| it.started == 0 && matches!(it.result(), Some(Err((_, StopReason::Deadline))))),
+            ),
             (
                 "a call that an inherited deadline ends",
                 self.call(|it| {

@@ -66,11 +66,11 @@ impl Cases<'_> {
         };
         let caller = |place: Place| &self.record.works[place.work];
         let ended = |place: Place| caller(place).ended.map(|(moment, end)| (moment.at, end));
-        let last = |it: &Call| {
-            let attempts = self.record.attempts.iter().filter(|attempt| self.record.calls[attempt.call].key == it.key);
-            attempts.max_by_key(|attempt| attempt.number).expect("a call that is abandoned has made an attempt")
+        let under_way = |it: &Call| {
+            let mut attempts =
+                self.record.attempts.iter().filter(|attempt| self.record.calls[attempt.call].key == it.key);
+            attempts.find(|attempt| matches!(attempt.ended, Some((_, AttemptEnd::Abandoned))))
         };
-        let under_way = |it: &Call| matches!(last(it).ended, Some((_, AttemptEnd::Abandoned)));
         let fails = |place| matches!(ended(place), Some((_, WorkEnd::Error(_))));
         vec![
             (
@@ -92,9 +92,12 @@ impl Cases<'_> {
                 "abandoned as its caller is cancelled",
                 abandoned(&|_, place, _| matches!(ended(place), Some((_, WorkEnd::Cancelled)))),
             ),
-            ("abandoned under way", abandoned(&|it, _, _| under_way(it) && last(it).sent.is_some())),
-            ("abandoned while it waits for a slot", abandoned(&|it, _, _| under_way(it) && last(it).sent.is_none())),
-            ("abandoned between attempts", abandoned(&|it, _, _| !under_way(it))),
+            ("abandoned under way", abandoned(&|it, _, _| under_way(it).is_some_and(|attempt| attempt.sent.is_some()))),
+            (
+                "abandoned while it waits for a slot",
+                abandoned(&|it, _, _| under_way(it).is_some_and(|attempt| attempt.sent.is_none())),
+            ),
+            ("abandoned between attempts", abandoned(&|it, _, _| under_way(it).is_none())),
             ("a fallback that is abandoned", abandoned(&|it, _, _| self.is_fallback(it))),
             (
                 "an answer to what was abandoned",

@@ -44,15 +44,27 @@ impl Cases<'_> {
             ),
             (
                 "tried again after it was turned away",
-                self.attempt(|it| it.sent.is_some() && it.number > 1 && !it.is_retry),
+                self.attempt(|it| {
+                    let before = |other: &Attempt| other.call == it.call && other.number < it.number;
+                    let is_first = it.sent.is_some() && it.hedge == 0 && it.number > 1 && !it.is_retry;
+                    is_first && self.attempt(|other| before(other) && got_no_slot(other))
+                }),
             ),
             (
                 "a call of which nothing was sent",
-                self.call(|it| it.started > 0 && it.sent == 0 && matches!(it.result(), Some(Err(_)))),
+                self.attempt(|it| {
+                    let call = &self.record.calls[it.call];
+                    got_no_slot(it) && call.sent == 0 && matches!(call.result(), Some(Err(_)))
+                }),
             ),
             ("waiting for a slot at the end", self.attempt(|it| it.waits_for_slot())),
         ]
     }
+}
+
+pub(super) fn got_no_slot(attempt: &Attempt) -> bool {
+    let not_let_through = |error| matches!(error, ErrorKind::BreakerOpen | ErrorKind::Throttled);
+    matches!(attempt.ended, Some((_, AttemptEnd::TurnedAway(error))) if !not_let_through(error))
 }
 
 fn ended_at(attempt: &Attempt) -> Option<Instant> {

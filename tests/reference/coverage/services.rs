@@ -1,5 +1,6 @@
 //! What services do, of what the rules treat in a way of its own.
 
+use stormsim::failure::StopReason;
 use stormsim::plan::CallId;
 
 use crate::reference::record::{Call, Caller, StepCall, WorkEnd};
@@ -39,7 +40,10 @@ impl Cases<'_> {
                     optional(id)
                         && has_failed(id, it)
                         && it.copies > 1
-                        && self.record.calls.iter().any(|call| call.id == id && call.started == 0)
+                        && self.call(|call| {
+                            let is_late = matches!(call.result(), Some(Err((_, StopReason::Deadline))));
+                            call.id == id && call.started == 0 && is_late
+                        })
                 }),
             ),
             ("a request that succeeds degraded", self.request(|it| it.degraded)),

@@ -244,7 +244,7 @@ fn the_key_of_a_fallback_descends_from_the_failed_call() {
         let failed = call_key(work, name_key("db"), copy);
         let key = attempt_key(call_key(failed, name_key("cache"), 0), 1, 0);
         // The fallback is added to the plan before the call that names it.
-        let sent = Note::Sent { call: CallId(0), attempt: 1, key };
+        let sent = Note::Sent { call: CallId(0), attempt: 1, hedge: 0, key };
         assert_eq!(notes.iter().filter(|(_, note)| *note == sent).count(), 1, "copy {copy}");
     }
 }
