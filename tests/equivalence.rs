@@ -16,7 +16,7 @@ use reference::{interpret, random_plan};
 /// The same plans every time, so that a change that breaks nothing passes every time. `PROPTEST_CASES` and
 /// `PROPTEST_RNG_SEED` lead to others.
 fn config() -> Config {
-    let cases = 20_000;
+    let cases = 25_000;
     contextualize_config(Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })
 }
 

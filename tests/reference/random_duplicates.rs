@@ -10,8 +10,8 @@ use proptest::sample::select;
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
 use stormsim::plan::{
-    Balance, Cancel, Capacity, DeadlineRule, Effect, Effects, Failure, InProgressRule, Keys, Order, Queue, Store,
-    Windows,
+    Balance, Cancel, Capacity, DeadlineRule, Effect, Effects, Failure, Hedge, InProgressRule, Keys, Order, Queue,
+    Store, Windows,
 };
 use stormsim::policy::{Backoff, Jitter};
 use stormsim::time::Span;
@@ -182,9 +182,12 @@ impl Changes {
     }
 }
 
-/// The first service that can be called is, at once and in time.
+/// The first service that can be called is, at once and in time, whatever has become of other calls.
 fn change_call(call: &mut CallSketch, timeout: Option<Span>) {
     (call.target, call.network) = (0, Dist::ZERO);
+    (call.breaker, call.throttle) = (None, None);
+    // With more the trees would be too large.
+    call.hedge = call.hedge.map(|hedge| Hedge { copies: 1, ..hedge });
     (call.connect_timeout, call.timeout, call.total_timeout) = (None, timeout, None);
 }
 

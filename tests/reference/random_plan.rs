@@ -41,8 +41,8 @@ pub fn random_plan() -> impl Strategy<Value = Sketch> {
         8 => plan_on(coarse),
         2 => plan_on(nanoseconds),
         2 => plan_on(minutes),
-        5 => impatient(plan_on(milliseconds), milliseconds),
-        4 => impatient(plan_on(coarse), coarse),
+        7 => impatient(plan_on(milliseconds), milliseconds),
+        6 => impatient(plan_on(coarse), coarse),
     ]
 }
 
@@ -152,11 +152,14 @@ fn chain(grid: Grid) -> impl Strategy<Value = ChainSketch> {
 fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
         (option::weighted(0.5, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
-    let slots = (option::weighted(0.5, pool(grid)), any::<bool>());
+    let slots = (option::weighted(0.65, pool(grid)), any::<bool>());
     let retries = (any::<u8>(), option::weighted(0.8, any::<u8>()));
     (any::<u8>(), network(grid), limits, deadline(grid), retries, slots, protection(grid)).prop_map(
         |(target, network, limits, deadline, (policy, budget), (pool, avoid_previous), protection)| {
             let (breaker, throttle, hedge) = protection;
+            // Hedges only take slots that are free.
+            let more = u32::from(hedge.is_some());
+            let pool = pool.map(|pool| PoolSketch { size: pool.size + more, ..pool });
             CallSketch {
                 target: target.into(),
                 network,

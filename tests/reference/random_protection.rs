@@ -18,9 +18,9 @@ type Protection = (Option<Guard<Breaker>>, Option<Guard<Throttle>>, Option<Hedge
 /// Most calls have none, lest little is sent.
 pub fn protection(grid: Grid) -> impl Strategy<Value = Protection> {
     (
-        option::weighted(0.3, guard(breaker(grid))),
-        option::weighted(0.2, guard(throttle(grid))),
-        option::weighted(0.3, hedge(grid)),
+        option::weighted(0.4, guard(breaker(grid))),
+        option::weighted(0.15, guard(throttle(grid))),
+        option::weighted(0.35, hedge(grid)),
     )
 }
 
@@ -38,7 +38,7 @@ pub fn failure_on() -> impl Strategy<Value = ErrorSet> {
 }
 
 fn breaker(grid: Grid) -> impl Strategy<Value = Breaker> {
-    let half_open = prop_oneof![2 => Just(1u32), 2 => 2..=3u32, 1 => Just(Breaker::NO_LIMIT)];
+    let half_open = prop_oneof![2 => Just(1u32), 4 => 2..=3u32, 1 => Just(Breaker::NO_LIMIT)];
     let counts = select(vec![Counts::Attempts, Counts::Attempts, Counts::Calls]);
     let position = select(vec![Position::Inside, Position::Inside, Position::Outside]);
     (trip(grid), failure_on(), open_times(grid), half_open, counts, position).prop_map(
