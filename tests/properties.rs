@@ -11,6 +11,8 @@ mod random_arrivals;
 mod random_budget;
 #[path = "reference/random_capacity.rs"]
 mod random_capacity;
+#[path = "reference/random_duplicates.rs"]
+mod random_duplicates;
 #[path = "reference/random_fault.rs"]
 mod random_fault;
 #[path = "reference/random_operations.rs"]
@@ -70,9 +72,9 @@ proptest! {
         limits::are_respected(&plan, &notes, &outcome)?;
     }
 
-    /// Work without calls of its own has its side effect and is answered in one event: whatever ends it before, or makes
-    /// its caller try again after, a store that forgets nothing lets no operation be done twice. (Work that is cancelled
-    /// or reset while its calls go on has had its side effect, and is forgotten.)
+    /// Work without calls of its own has its side effect and is answered in one event: whatever ends it before, or
+    /// makes its caller try again after, a store that forgets nothing lets no operation be done twice. (Work that is
+    /// cancelled or reset while its calls go on has had its side effect, and is forgotten.)
     #[test]
     fn what_has_a_key_is_done_once(sketch in random_plan(), seed: u64) {
         let mut plan = Plan { warmup: Instant::ZERO, ..sketch.plan() };

@@ -309,7 +309,7 @@ pub struct ServiceTally {
     pub cancelled: u64,
     /// Those that had to wait for a worker.
     pub queued: u64,
-    /// Those that the service began to work on.
+    /// Those that a worker took up, recognised ones too.
     pub begun: u64,
     /// Sum of the times that those had waited for their worker, in ns.
     pub queue_wait_ns: u128,

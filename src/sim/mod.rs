@@ -122,18 +122,21 @@
 //! - *A turn comes* at a service with a store, and the worker is taken: if the attempt brings a key, the store looks it
 //!   up. If it does not know it, or its result has been there for `ttl`, it notes that the operation is *being done*,
 //!   and the service works on it. If what it knows is of another operation, the attempt is *answered* with `invalid`. If
-//!   the operation has ended, it is *answered* with the same result, degraded if that was. If it is being done, it is
-//!   *answered* with `refused`, or keeps its worker and *waits for it*, as the store's rule says. All this takes no time.
+//!   the operation has ended, it is *answered* with the same result, degraded if that was, and without a `retry_after`.
+//!   If it is being done, it is *answered* with `refused`, or keeps its worker and *waits for it*, as the store's rule
+//!   says. All this takes no time, and what a `fail` with `work` had for the attempt does not matter then.
 //! - When work that does an operation is *answered*, the store has the result from then on: successes, and errors of
 //!   faults and of the calls that it made. Then those that wait for it are *answered* with it, in the order in which
-//!   they began to wait.
+//!   they began to wait, before calls of that work are abandoned.
 //! - When it is *cancelled*, or reset by a crash, the first of those that wait does it instead: its service begins, for
-//!   the time that was drawn when its turn came. If none waits, the store forgets the operation. An attempt that waits
-//!   and is itself cancelled or reset waits no more.
+//!   the time that was drawn when its turn came (no event, if that is zero and the service time is so at all times).
+//!   That comes when its worker is free, and before the answer to what was reset. If none waits, the store forgets the
+//!   operation. An attempt that waits and is itself cancelled or reset waits no more.
 //! - *Side effects*: those of a service that `writes` take place when its service is over, before its calls, also if a
 //!   `fail` with `work` answers it then. Another one of the same operation is a duplicate.
 //! - *A client's request ends* badly: it is `unknown` if, of the attempts beneath it that were sent to a service that
-//!   writes, one has not been answered in time so far, given up or not. A dead letter is one whose reason is `exhausted`.
+//!   writes, one has not been answered in time so far, given up or not. Of a group that puts dead letters aside it is
+//!   one if its reason is `exhausted`, unknown or not.
 //!
 //! ## Faults
 //!

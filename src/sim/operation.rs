@@ -129,19 +129,19 @@ impl Operations {
     fn look_up(&mut self, service: ServiceId, operation: Operation, now: Instant) -> Lookup {
         let Some(key) = operation.key else { return Lookup::New };
         let results = &mut self.ledgers[service.index()].results;
-        // What has been there for its time is forgotten, whatever it is of.
-        let is_kept = |entry: &&Entry| !matches!(entry.state, State::Ended(_, until) if until <= now);
-        match results.get(&key).filter(is_kept) {
-            Some(Entry { identity, .. }) if *identity != operation.identity => {
-                Lookup::Known(Outcome { error: Some(ErrorKind::Invalid), is_degraded: false })
-            }
-            Some(Entry { state: State::Running(_), .. }) => Lookup::Running,
-            Some(Entry { state: State::Ended(outcome, _), .. }) => Lookup::Known(*outcome),
+        let forgotten = |entry: &&Entry| matches!(entry.state, State::Ended(_, until) if until <= now);
+        match results.get(&key).filter(|entry| !forgotten(entry)) {
             None => {
                 let running = Entry { identity: operation.identity, state: State::Running(List::EMPTY) };
                 results.insert(key, running);
                 Lookup::New
             }
+            // Of what is forgotten it does not matter whose it was.
+            Some(Entry { identity, .. }) if *identity != operation.identity => {
+                Lookup::Known(Outcome { error: Some(ErrorKind::Invalid), is_degraded: false })
+            }
+            Some(Entry { state: State::Running(_), .. }) => Lookup::Running,
+            Some(Entry { state: State::Ended(outcome, _), .. }) => Lookup::Known(*outcome),
         }
     }
 }

@@ -7,7 +7,8 @@ use stormsim::dist::{Dist, attempt_key, call_key, name_key, probability};
 use stormsim::failure::ErrorSet;
 use stormsim::plan::{
     Arrivals, BudgetPool, BudgetUse, Call, CallId, Capacity, DeadlineRule, Effect, Effects, Fault, Group, GroupId,
-    Labels, Operations, Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Target, Timeout, Windows,
+    Keys, Labels, Operations, Origin, Plan, PolicyId, Pool, Recovery, Service, ServiceId, Store, Target, Timeout,
+    Windows,
 };
 use stormsim::policy::{Backoff, BudgetRule, CapOrder, Jitter, RetryPolicy, Schedule, ServerDelay};
 use stormsim::sim::Note;
@@ -191,6 +192,16 @@ impl HandMade {
     /// Limits what a service can do at once.
     pub fn limit(&mut self, service: ServiceId, capacity: Capacity) {
         self.0.services[service.index()].capacity = capacity;
+    }
+
+    /// Has a service write, and remember what it did if it has a store.
+    pub fn writes(&mut self, service: ServiceId, store: Option<Store>) {
+        self.0.services[service.index()].effects = Effects { writes: true, store };
+    }
+
+    /// Says what the clients of a group make of their operations.
+    pub fn operations(&mut self, group: GroupId, keys: Keys, dead_letters: bool) {
+        self.0.groups[group.index()].operations = Operations { keys, dead_letters };
     }
 
     /// Adds a group of clients that make these calls, chosen by the bounds before them.

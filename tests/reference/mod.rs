@@ -25,6 +25,7 @@ mod pools;
 mod random_arrivals;
 mod random_budget;
 mod random_capacity;
+mod random_duplicates;
 mod random_fault;
 mod random_operations;
 mod random_plan;

@@ -130,10 +130,8 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
     for request in record.requests.iter().filter(|request| belongs(request)) {
         let until = request.ended.as_ref().map_or(record.end, |end| end.at);
         series.in_flight.push(request.began..until);
-        match request.ended {
-            Some(RequestEnd { at, result: Ok(()), .. }) => series.succeeded.push(at),
-            Some(RequestEnd { at, is_unknown: false, .. }) => series.failed.push(at),
-            _ => {}
+        if let Some(RequestEnd { at, result, .. }) = request.ended {
+            if result.is_ok() { series.succeeded.push(at) } else { series.failed.push(at) }
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| counts(attempt.id)) {

@@ -24,7 +24,7 @@ pub fn effects(grid: Grid) -> impl Strategy<Value = Effects> {
     let both = (any::<bool>(), option::weighted(0.8, store(grid)));
     prop_oneof![
         1 => Just(Effects::NONE),
-        2 => both.prop_map(|(writes, store)| Effects { writes, store }),
+        1 => both.prop_map(|(writes, store)| Effects { writes, store }),
     ]
 }
 

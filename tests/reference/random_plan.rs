@@ -19,6 +19,7 @@ use stormsim::time::{Instant, Span};
 use super::random_arrivals::group_arrivals;
 use super::random_budget::budgets;
 use super::random_capacity::{cancel, capacity};
+use super::random_duplicates::impatient;
 use super::random_fault::fault;
 use super::random_operations::{effects, operations};
 use super::sketch::{
@@ -34,7 +35,14 @@ pub fn random_plan() -> impl Strategy<Value = Sketch> {
     let minutes = Grid(Span::from_s(600));
     // What is said of 100 ms happens after two steps or after twenty.
     let coarse = Grid(Span::from_ms(50));
-    prop_oneof![5 => plan_on(milliseconds), 3 => plan_on(coarse), 1 => plan_on(nanoseconds), 1 => plan_on(minutes)]
+    prop_oneof![
+        12 => plan_on(milliseconds),
+        8 => plan_on(coarse),
+        2 => plan_on(nanoseconds),
+        2 => plan_on(minutes),
+        5 => impatient(plan_on(milliseconds), milliseconds),
+        4 => impatient(plan_on(coarse), coarse),
+    ]
 }
 
 fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
@@ -143,7 +151,7 @@ fn chain(grid: Grid) -> impl Strategy<Value = ChainSketch> {
 fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
     let limits =
         (option::weighted(0.5, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
-    let slots = (option::weighted(0.4, pool(grid)), any::<bool>());
+    let slots = (option::weighted(0.5, pool(grid)), any::<bool>());
     (any::<u8>(), network(grid), limits, deadline(grid), any::<u8>(), option::weighted(0.8, any::<u8>()), slots)
         .prop_map(|(target, network, limits, deadline, policy, budget, (pool, avoid_previous))| CallSketch {
             target: target.into(),

@@ -40,11 +40,10 @@ pub struct Lineage<'a> {
 /// What makes a call.
 #[derive(Clone, Copy)]
 enum Maker {
-    /// The request with this key of a client, and the key that is sent along by a rule that names neither operation nor
-    /// attempt.
-    Client { key: u64, client: u32, keys: Keys, client_key: u64 },
-    /// Work on this attempt, which has this key, at this server.
-    Work { above: Possible, key: u64, server: u32 },
+    /// The request of a client that has this key; the client's own key and what it sends along.
+    Client { key: u64, client: u32, client_key: u64, keys: Keys },
+    /// The work on this attempt, which has this key, at this server.
+    Work { key: u64, above: Possible, server: u32 },
 }
 
 impl<'a> Lineage<'a> {

@@ -127,8 +127,8 @@ impl Told<'_> {
     }
 
     /// No note tells of a side effect. But what was answered after it had begun has had its own, and what never began
-    /// has none. What is in between may be waiting for its calls: without any, it is being served, or was cut short. Each
-    /// further side effect adds at most one to the duplicates.
+    /// has none. What is in between may be waiting for its calls: without any, it is being served, or was cut short.
+    /// Each further side effect adds at most one to the duplicates.
     fn effects_are_told(&self, index: usize, tally: &ServiceTally) -> Result<(), TestCaseError> {
         let service = &self.plan.services[index];
         let Works { began, answered, .. } = &self.works[index];

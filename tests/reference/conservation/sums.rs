@@ -24,7 +24,7 @@ pub fn the_timeline_sums_to_the_counts(outcome: &Outcome) -> Result<(), TestCase
     };
     let (sum, calls, requests) = (sums(&outcome.timeline.scenario), &outcome.all_calls, &outcome.all_requests);
     prop_assert_eq!((sum.attempts, sum.retries, sum.timeouts), (calls.attempts, calls.retries, calls.timeouts));
-    prop_assert_eq!((sum.succeeded, sum.failed), (requests.succeeded, requests.failed()));
+    prop_assert_eq!((sum.succeeded, sum.failed), (requests.succeeded, requests.failed() + requests.unknown));
     prop_assert_eq!(sum.budget_refused, calls.budget_refused);
     for (buckets, call) in outcome.timeline.calls.iter().zip(&outcome.calls) {
         let sum = sums(buckets);

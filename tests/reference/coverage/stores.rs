@@ -57,7 +57,7 @@ impl Cases<'_> {
         };
         let waits = |shows: &dyn Fn(&Work, &Work) -> bool| meets(InProgressRule::Wait, shows);
         let in_vain = |shows: &dyn Fn(&Work) -> bool| waits(&|it, _| it.resumed.is_none() && shows(it));
-        let gets = |it: &Work, by: &Work| it.resumed.is_none() && it.ended.is_some() && it.ended == by.ended;
+        let gets = |it: &Work, by: &Work| by.does.is_some() && it.ended.is_some() && it.ended == by.ended;
         let together = |shows: &dyn Fn(&Work, &Work) -> bool| waits(&|it, by| gets(it, by) && shows(it, by));
         vec![
             ("refused while another does it", meets(InProgressRule::Refuse, &|it, _| it.ended.is_some())),
@@ -69,7 +69,7 @@ impl Cases<'_> {
             (
                 "several answered with what another does",
                 together(&|it, by| {
-                    self.work(|other| other.attempt != it.attempt && gets(other, by) && other.recognised.is_some())
+                    self.work(|other| other.attempt != it.attempt && knows(other) == knows(it) && gets(other, by))
                 }),
             ),
             ("cancelled while another does it", in_vain(&is_cancelled)),
@@ -92,10 +92,11 @@ impl Cases<'_> {
             ("done in place of what was cancelled", takes_over(&|it, by| is_done(it) && is_cancelled(by))),
             ("done in place of what a crash ended", takes_over(&|it, by| is_done(it) && self.is_reset(by))),
             ("done late for the time drawn before", takes_over(&|it, _| is_done(it) && took(it) > Some(Span::ZERO))),
+            ("done late in no time", takes_over(&|it, by| it.service_spent.map(|spent| spent.until) == ended(by))),
             (
-                "done late in no time",
-                takes_over(&|it, by| {
-                    is_done(it) && it.ended.map(|(moment, _)| moment) == by.ended.map(|(moment, _)| moment)
+                "done late in what else takes no time",
+                takes_over(&|it, _| {
+                    took(it) > Some(Span::ZERO) && self.plan.services[it.service.index()].service_time.is_zero()
                 }),
             ),
             ("done late in a pause", takes_over(&|it, by| it.resumed > ended(by))),
@@ -105,13 +106,10 @@ impl Cases<'_> {
             (
                 "done late for others who wait",
                 takes_over(&|it, _| {
-                    is_done(it)
-                        && self.work(|other| {
-                            other.attempt != it.attempt
-                                && other.resumed.is_none()
-                                && other.recognised.is_some()
-                                && other.ended == it.ended
-                        })
+                    let waits =
+                        |other: &Work| matches!(knows(other), Some(Known::BeingDone(_))) && other.resumed.is_none();
+                    let gets = |other: &Work| waits(other) && self.has_same_key(other, it) && other.ended == it.ended;
+                    is_done(it) && self.work(gets)
                 }),
             ),
             (
@@ -135,9 +133,13 @@ impl Cases<'_> {
     /// Whether a work does what another was cut short in.
     fn was_forgotten(&self, before: &Work, work: &Work) -> bool {
         let is_cut_short = before.resumed.is_some() && (is_cancelled(before) || self.is_reset(before));
-        let key = |it: &Work| self.attempt_of(it).brings;
         let is_before = before.ended.map(|(moment, _)| moment) < work.began;
-        is_cut_short && is_before && before.service == work.service && key(before) == key(work)
+        is_cut_short && is_before && self.has_same_key(before, work)
+    }
+
+    fn has_same_key(&self, one: &Work, other: &Work) -> bool {
+        let key = |it: &Work| self.attempt_of(it).brings;
+        one.service == other.service && key(one).is_some() && key(one) == key(other)
     }
 
     fn is_same(&self, one: &Work, other: &Work) -> bool {

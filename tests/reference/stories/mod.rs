@@ -6,6 +6,7 @@ mod calls;
 mod cancelling;
 mod faults;
 mod measured;
+mod operations;
 mod outages;
 mod pools;
 mod queues;
