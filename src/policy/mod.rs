@@ -11,8 +11,8 @@ mod server_delay;
 
 pub use backoff::{Backoff, CapOrder, Jitter, Schedule};
 pub use budget::{
-    AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, InProgress, MICRO, RatioOfRequests, SLOTS, TokenBucket,
-    WindowBalance, WindowedRatio,
+    AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, Holding, InProgress, MICRO, RatioOfRequests, SLOTS,
+    TokenBucket, TokenKind, WindowBalance, WindowedRatio,
 };
 pub use codel::{Codel, CodelState};
 pub use limiter::{Limiter, LimiterState};

@@ -67,8 +67,9 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
                 ];
                 let labels = [variant.name.clone(), start, series.kind.name().to_owned(), series.name.clone()];
                 let maxima = [bucket.attempts_max, bucket.retries_max].map(|n| n.to_string());
-                let last = [shortest(bucket.busy), shortest(bucket.budget_refused), flag(variant.partial)];
-                table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima).chain(last));
+                let later = [shortest(bucket.busy), shortest(bucket.budget_refused), optional(bucket.tokens_left)];
+                let figures = means.map(shortest).into_iter().chain(maxima).chain(later);
+                table.row(labels.into_iter().chain(figures).chain([flag(variant.partial)]));
             }
         }
     }

@@ -5,6 +5,7 @@ mod budgets;
 mod calls;
 mod cancelling;
 mod faults;
+mod levels_of_budgets;
 mod measured;
 mod operations;
 mod outages;
