@@ -42,7 +42,7 @@ impl TokenSum {
         }
         let level = |sum: &mut i128, (index, change): (u64, i128)| {
             *sum += change;
-            Some((index, *sum as f64 / MICRO as f64 / replicas))
+            Some((index, *sum as f64 / (MICRO as f64 * replicas)))
         };
         TokenMeans(all.into_iter().scan(0, level).collect())
     }
