@@ -58,6 +58,15 @@ impl Bucket {
     }
 }
 
+/// The level of a retry budget at the end of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenLevel {
+    /// The bucket's position.
+    pub index: u64,
+    /// What all states of the budget hold together, in millionths of a token.
+    pub micro: u128,
+}
+
 /// The series of one replica. Series are sparse: ascending by index, idle buckets left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
@@ -71,4 +80,7 @@ pub struct Timeline {
     pub calls: Vec<Vec<Bucket>>,
     /// By service.
     pub services: Vec<Vec<Bucket>>,
+    /// By retry budget: the level in the first bucket, and in each in which it changed. Empty for a budget that has no
+    /// tokens, or in which they also change when nothing happens.
+    pub tokens: Vec<Vec<TokenLevel>>,
 }

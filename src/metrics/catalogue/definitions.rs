@@ -196,9 +196,19 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "first_budget_refusal_s" Seconds whole_run "when the retry budget first refused; none if it never did"
         = |t, _| t.first_budget_refusal.map(Instant::as_s);
     "tokens_left" Count whole_run
-        "tokens left at the end in the retry budgets of all callers together; none without a budget that counts any"
-        = |t, _| t.tokens_left.map(|micro| micro as f64 / MICRO as f64);
+        "tokens left at the end in the retry budgets of all callers together, where a `windowed_ratio` or a \
+         `ratio_of_requests` has whole retries; none without a budget that has any, or if those of different rules \
+         would have to be added up"
+        = |t, _| t.tokens_left.map(tokens);
+    "tokens_min" Count whole_run
+        "the fewest tokens that there were at once in the retry budgets of all callers together; none like \
+         `tokens_left`, and for a `windowed_ratio`, in which they also change when nothing happens"
+        = |t, _| t.tokens_min.map(tokens);
 };
+
+fn tokens(micro: u128) -> f64 {
+    micro as f64 / MICRO as f64
+}
 
 /// Metrics of services.
 pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
