@@ -24,7 +24,7 @@ pub enum Trip {
     Ratio {
         /// The share of what.
         of: Badness,
-        /// In millionths: as much or more opens it.
+        /// In millionths, at least 1: as much or more opens it.
         share: u64,
         /// The share of which of them.
         over: Over,
