@@ -20,7 +20,8 @@ pub enum Trip {
         /// the breaker was closed last.
         sliding: bool,
     },
-    /// A share of those that ended.
+    /// A share of those that ended. As in Resilience4j, whatever ends may open the breaker: a success, too, if it is the one
+    /// that there must be at least. (Polly asks only after a failure.)
     Ratio {
         /// The share of what.
         of: Badness,
