@@ -275,7 +275,8 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 
 proptest! {
     /// Whatever happens when: closed leads to open, open to half-open and not before its time, half-open to either;
-    /// while it is open nothing is let through, while it is half-open no more probes than it allows.
+    /// while it is open nothing is let through, while it is half-open no more probes than it allows, and each of those that
+    /// are over has given its place back.
     #[test]
     fn a_breaker_moves_only_along_its_diagram(trip in trips(), half_open in 1_u32..4, steps in steps()) {
         let rule = breaker(trip, 1_000, half_open);
@@ -323,6 +324,8 @@ proptest! {
             prop_assert!(is_move, "{before:?} to {after:?}");
             if let BreakerPhase::HalfOpen { probes, succeeded, failed } = after {
                 prop_assert!(probes + succeeded + failed <= half_open);
+                let is_probe = |admission: &&Admission| admission.is_probe && admission.generation == state.generation;
+                prop_assert_eq!(probes as usize, under_way.iter().filter(is_probe).count());
             }
         }
     }
