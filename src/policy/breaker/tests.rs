@@ -78,7 +78,8 @@ fn old_calls_are_forgotten() {
 }
 
 /// Hystrix: at least 20 requests in the last 10 s, and half of them in error. .NET's standard handler: 10 % of at least
-/// 100 in 30 s. Polly asks only after a failure; here, as with Resilience4j, a success that fills the minimum opens it, too.
+/// 100 in 30 s. Polly asks only after a failure; here, as with Resilience4j, a success that fills the minimum opens it,
+/// too.
 #[test]
 fn a_ratio_over_time() {
     let hystrix = breaker(failure_ratio(HALF, Over::Time(Span::from_s(10)), 20), 5_000, 1);
@@ -275,8 +276,8 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 
 proptest! {
     /// Whatever happens when: closed leads to open, open to half-open and not before its time, half-open to either;
-    /// while it is open nothing is let through, while it is half-open no more probes than it allows, and each of those that
-    /// are over has given its place back.
+    /// while it is open nothing is let through, while it is half-open no more probes than it allows, and each of those
+    /// that are over has given its place back.
     #[test]
     fn a_breaker_moves_only_along_its_diagram(trip in trips(), half_open in 1_u32..4, steps in steps()) {
         let rule = breaker(trip, 1_000, half_open);

@@ -20,8 +20,8 @@ pub enum Trip {
         /// the breaker was closed last.
         sliding: bool,
     },
-    /// A share of those that ended. As in Resilience4j, whatever ends may open the breaker: a success, too, if it is the one
-    /// that there must be at least. (Polly asks only after a failure.)
+    /// A share of those that ended. As in Resilience4j, whatever ends may open the breaker: also a success, if with it
+    /// there are as many as there must be. (Polly asks only after a failure.)
     Ratio {
         /// The share of what.
         of: Badness,
