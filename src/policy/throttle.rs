@@ -20,8 +20,9 @@ pub struct Throttle {
 /// With what probability an attempt is held back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThrottleRule {
-    /// `max(0, (requests - k x accepts) / (requests + 1))`, where what is held back is a request, too: the adaptive
-    /// throttling of "Site Reliability Engineering" (2016), chapter 21. The callee sees up to `k` times what it accepts.
+    /// `max(0, (requests - k x accepts) / (requests + 1))`, where all that asks is a request, also what is held back, or
+    /// is let through and finds no slot in its caller's pool: the adaptive throttling of "Site Reliability Engineering"
+    /// (2016), chapter 21. The callee sees up to `k` times what it accepts.
     Adaptive {
         /// At least 1; 2 in the book.
         k: f64,

@@ -2,7 +2,7 @@
 
 use crate::dist::{Purpose, attempt_key, draw};
 use crate::failure::ErrorKind;
-use crate::plan::{Call, Guard, Origin, Plan};
+use crate::plan::{Call, Guard, Plan};
 use crate::policy::{Admission, Breaker, BreakerState, Counts, Ended, Position, Throttle, ThrottleState};
 use crate::sim::frames::CallFrame;
 use crate::sim::replica::Replica;
@@ -55,11 +55,7 @@ impl Guards {
 
 /// How many states of a guard there are.
 fn states<R>(plan: &Plan, call: &Call, guard: &Guard<R>) -> usize {
-    let instances = match call.origin {
-        Origin::Group(group) => plan.groups[group.index()].clients,
-        Origin::Service(service) => plan.services[service.index()].capacity.instances,
-    };
-    if guard.by_instance { instances as usize } else { 1 }
+    if guard.by_instance { plan.callers(call) as usize } else { 1 }
 }
 
 impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {

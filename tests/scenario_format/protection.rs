@@ -71,14 +71,15 @@ fn a_minimum_beyond_the_calls_looked_at_is_all_of_them() {
     assert_eq!(least("window = \"10s\""), 100);
 }
 
-/// Shares are compared in millionths: 0.07 of 100 are 7, and not 7.000000000000001.
+/// Shares are compared in millionths: 0.07 of 100 are 7, and not 7.000000000000001. A smaller one is no zero, at which
+/// a breaker would open without a failure.
 #[test]
 fn a_share_is_exact() {
     let share = |share: &str| match trip(&format!("{{ ratio = {{ failures = {share}, calls = 9, min_calls = 9 }} }}")) {
         Trip::Ratio { share, .. } => share,
         other => panic!("{other:?}"),
     };
-    assert_eq!(["0.07", "0.29", "0.000001"].map(share), [70_000, 290_000, 1]);
+    assert_eq!(["0.07", "0.29", "0.000001", "0.0000004"].map(share), [70_000, 290_000, 1, 1]);
 }
 
 #[test]

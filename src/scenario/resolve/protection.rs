@@ -95,7 +95,7 @@ impl Resolver<'_> {
                 self.require(&table.failures, &owner, "failures", "0.5", Some(place));
                 let over = self.over(&owner, &table.window, &table.calls, &table.min_calls, place);
                 let (&AboveZeroShare(share), (over, min_calls)) = (table.failures.get()?, over?);
-                Some(Trip::Ratio { of: Badness::Failure, share: millionths(share), over, min_calls })
+                Some(Trip::Ratio { of: Badness::Failure, share: trip_share(share), over, min_calls })
             }
             TripChoice::Slow(Spanned { value: table, place }) => {
                 let owner = format!("`{path}.slow`");
@@ -104,7 +104,7 @@ impl Resolver<'_> {
                 let over = self.over(&owner, &table.window, &table.calls, &table.min_calls, place);
                 let (&Duration(limit), &AboveZeroShare(share)) = (table.over.get()?, table.ratio.get()?);
                 let (over, min_calls) = over?;
-                Some(Trip::Ratio { of: Badness::SlowerThan(limit), share: millionths(share), over, min_calls })
+                Some(Trip::Ratio { of: Badness::SlowerThan(limit), share: trip_share(share), over, min_calls })
             }
         }
     }
@@ -229,6 +229,11 @@ fn by_instance(field: &Field<SharedByChoice>) -> bool {
 
 fn failures(field: &Field<Vec<Spanned<ErrorKind>>>) -> ErrorSet {
     field.get().map_or(ErrorSet::FAILURES, |kinds| kinds.iter().map(|kind| kind.value).collect())
+}
+
+/// A share that opens a breaker. However small, it is none that a breaker without a single failure has reached.
+fn trip_share(share: f64) -> u64 {
+    millionths(share).max(1)
 }
 
 /// A share as it is compared: what is written with up to six decimals is exact.

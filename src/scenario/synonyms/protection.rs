@@ -90,7 +90,7 @@ pub(super) const PROTECTION: &[Synonyms] = &[
             "max_requests",
             "probes",
         ],
-        "write `half_open = 10` for ten probes, all of which must succeed",
+        "write `half_open = 10` for ten probes",
     ),
     ("a breaker", &["factor", "multiplier", "backoff"], "write `open_factor = 2.0`"),
     ("a breaker", &["cap", "max_open_for"], "write `open_cap = \"60s\"`"),

@@ -137,7 +137,7 @@ table! {
     max: Share,
     /// How long requests and accepts count: in the current tenth of it, and the nine before. Default: `"30s"`. Example: `"2m"`.
     window: Duration,
-    /// The errors with which an attempt was not accepted. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["overloaded", "unavailable"]`.
+    /// The errors with which an attempt was not accepted. To Envoy, which counts statuses from 500 on, `rate_limited` is none. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["overloaded", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
     /// Who shares its state. Default: `"instance"`. Example: `"group"`.
     shared_by: SharedByChoice,
@@ -169,6 +169,6 @@ table! {
     max_ejected_for: Duration,
     /// The largest share of the servers that is ejected at once, rounded down: of five servers 10 % are none. Default: `0.1`. Example: `0.5`.
     max_share: Share,
-    /// The errors that are failures; with any other the server has answered. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["timeout", "unavailable"]`.
+    /// The errors that are failures; with any other the server has answered. To Envoy, which counts statuses from 500 on, `rate_limited` is none. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["timeout", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
 }
