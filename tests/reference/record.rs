@@ -187,6 +187,8 @@ pub struct LetThrough {
     pub is_counted: bool,
     /// Whether what was let through is over.
     pub is_over: bool,
+    /// Whether an attempt was sent since.
+    pub was_sent: bool,
 }
 
 /// One attempt of a call, as its caller sees it; and where a call is hedged, one copy of it. The first copy stands for

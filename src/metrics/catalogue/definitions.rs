@@ -262,7 +262,8 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         = |t, _| Some(t.cancelled as f64);
     "wasted_ratio" Ratio
         "share of the service time that was spent on work which no client awaited any more; work whose answer is lost \
-         on its way was awaited and does not count; none if none was spent"
+         on its way was awaited and does not count; work for which only a duplicate at an `idempotency_store` still \
+         waits does; none if none was spent"
         = |t, _| (t.service_ns > 0).then(|| t.wasted_ns as f64 / t.service_ns as f64);
     "utilisation" Ratio "share of the workers that were taken, over time; none without a limit on workers"
         = |t, run| {
