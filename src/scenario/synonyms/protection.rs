@@ -151,7 +151,11 @@ pub(super) const PROTECTION: &[Synonyms] = &[
     ("admission control", &["sampling_window", "lookback", "period", "duration"], "write `window = \"30s\"`"),
     ("admission control", &["rps_threshold"], "take it out: here it holds back at any number of requests"),
     ("a hedge", &["delay", "hedging_delay", "hedge_delay", "wait"], "write `after = \"500ms\"`"),
-    ("a hedge", &["max_attempts", "attempts"], "write one less than that as `copies`, for four attempts `copies = 3`: the first is none of them"),
+    (
+        "a hedge",
+        &["max_attempts", "attempts"],
+        "write one less than that as `copies`, for four attempts `copies = 3`: the first is none of them",
+    ),
     ("a hedge", &["max_hedged_attempts", "max_hedges", "hedges", "count"], "write `copies = 1`"),
     ("a hedge", &["max_in_flight", "max_concurrent", "limit", "cap", "budget"], "write `in_flight = 8`"),
     ("a hedge", &["cancel"], "write `cancel_losers = true`, and `cancel = \"running\"` at the service"),
