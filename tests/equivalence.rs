@@ -143,6 +143,10 @@ impl Differences {
                 self.compare_series(&format!("timeline.{kind}[{name}]"), expected, actual);
             }
         }
+        self.compare("timeline.tokens.len()", &expected.tokens.len(), &actual.tokens.len());
+        for (budget, (expected, actual)) in expected.tokens.iter().zip(&actual.tokens).enumerate() {
+            self.compare(&format!("timeline.tokens[{budget}]"), expected, actual);
+        }
     }
 
     fn compare_requests(&mut self, field: &str, expected: &RequestTally, actual: &RequestTally) {

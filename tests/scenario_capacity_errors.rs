@@ -174,7 +174,6 @@ fn mistakes_of_a_variant() {
 "services.db.limiter.fixed_window.every" = "0s"
 "services.db.limiter.fixed_window.retry_after" = "1s"
 "services.db.contention.slope" = -1
-"services.db.ejection" = "none"
 "clients.web.calls.db.pool.size" = 0"#;
     assert_snapshot!(errors(&[(OTHER, settings)]));
 }

@@ -8,6 +8,7 @@ mod statistics;
 mod strain;
 mod summary;
 mod timeline_sum;
+mod timeline_tokens;
 
 pub use cut_short::{CutShort, Fullest};
 pub use expectation::{Condition, Expectation, Judgement, Scope, Statistic, Tolerance, Verdict, Window, Windows};

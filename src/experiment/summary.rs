@@ -213,7 +213,7 @@ pub struct Series {
     pub buckets: Vec<BucketMeans>,
 }
 
-/// One bucket of a series. An ended replica counts as idle.
+/// One bucket of a series. An ended replica counts as idle, and keeps its tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BucketMeans {
     /// Its position: it starts at `index` times the bucket width.
@@ -240,6 +240,10 @@ pub struct BucketMeans {
     pub busy: f64,
     /// Calls that were not tried again because their budget refused.
     pub budget_refused: f64,
+    /// Hedges that were sent.
+    pub hedges: f64,
+    /// What is left in the budgets that the calls draw on, at the end of the bucket; of services none.
+    pub tokens_left: Option<f64>,
 }
 
 #[cfg(test)]

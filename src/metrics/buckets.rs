@@ -1,6 +1,6 @@
 //! The timeline while it is being written: what each bucket adds to the running sums of every series.
 
-use crate::metrics::{Bucket, Timeline};
+use crate::metrics::{Bucket, Timeline, TokenLevel};
 use crate::plan::Plan;
 use crate::time::{Instant, Span};
 
@@ -27,6 +27,7 @@ impl Buckets {
             groups: vec![Vec::new(); plan.groups.len()],
             calls: vec![Vec::new(); plan.calls.len()],
             services: vec![Vec::new(); plan.services.len()],
+            tokens: vec![Vec::new(); plan.budgets.len()],
         };
         let series = 1 + plan.groups.len() + plan.calls.len() + plan.services.len();
         Self { timeline, start: vec![Bucket::default(); series], end: Instant::ZERO + plan.bucket, overfull: false }
@@ -42,8 +43,8 @@ impl Buckets {
         self.overfull
     }
 
-    /// Closes the current bucket, at its end or that of the run, with the sums of then.
-    pub fn close(&mut self, sums: Vec<Bucket>) {
+    /// Closes the current bucket, at its end or that of the run, with the sums of then and the level of each budget.
+    pub fn close(&mut self, sums: Vec<Bucket>, levels: Vec<Option<u128>>) {
         let index = (self.end.as_ns() - 1) / self.timeline.bucket.as_ns();
         for ((series, sum), before) in all_series(&mut self.timeline).zip(&sums).zip(&self.start) {
             let bucket = difference(index, sum, before);
@@ -53,6 +54,10 @@ impl Buckets {
             }
         }
         self.start = sums;
+        for (series, level) in self.timeline.tokens.iter_mut().zip(levels) {
+            let last = series.last().map(|last| last.micro);
+            series.extend(level.filter(|_| level != last).map(|micro| TokenLevel { index, micro }));
+        }
     }
 
     /// The start of the bucket that holds `now`, if there are whole buckets between it and the current one.
@@ -114,6 +119,7 @@ fn difference(index: u64, sum: &Bucket, before: &Bucket) -> Bucket {
         failed: sum.failed - before.failed,
         timeouts: sum.timeouts - before.timeouts,
         budget_refused: sum.budget_refused - before.budget_refused,
+        hedges: sum.hedges - before.hedges,
         in_flight_ns: sum.in_flight_ns - before.in_flight_ns,
         queued_ns: sum.queued_ns - before.queued_ns,
         busy_ns: sum.busy_ns - before.busy_ns,

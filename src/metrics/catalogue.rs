@@ -238,15 +238,16 @@ mod tests {
         }
     }
 
-    /// Latencies belong to requests that may begin in one window and end in another; the others are instants, what is
-    /// left at the end, and what comes after faults.
+    /// Latencies belong to requests that may begin in one window and end in another; the others are instants, levels of
+    /// budgets, and what comes after faults.
     #[test]
     fn what_is_about_a_run_as_a_whole_has_no_window() {
         let whole = |kind| columns(kind).into_iter().filter(|column| !column.window).map(|column| column.name);
         let [scenario, client, call, service, fault] = ScopeKind::ALL.map(|kind| whole(kind).collect::<Vec<_>>());
         let latencies = ["latency_mean_ms", "latency_p50_ms", "latency_p90_ms", "latency_p99_ms", "latency_p999_ms"];
         assert_eq!(client, [&["open"], &latencies[..], &["latency_max_ms", "give_up_max_ms", "completion_s"]].concat());
-        assert_eq!(call, ["last_retry_s", "pool_wait_p99_ms", "first_budget_refusal_s", "tokens_left"]);
+        let levels = ["tokens_left", "tokens_min"];
+        assert_eq!(call, [&["last_retry_s", "pool_wait_p99_ms", "first_budget_refusal_s"], &levels[..]].concat());
         assert_eq!(scenario, [client, call].concat());
         assert_eq!(service, ["arrivals_last_rps", "queue_wait_p99_ms"]);
         assert_eq!(fault.len(), FAULTS.len(), "a recovery is looked for wherever it comes");

@@ -234,9 +234,11 @@ pub struct CallTally {
     pub budget_refused: u64,
     /// When it first did; none if it never did.
     pub first_budget_refusal: Option<Instant>,
-    /// Tokens left at the end in the budgets that the call draws on, in millionths; none without one that has
-    /// any.
+    /// Tokens left at the end in all states of the budget that the call draws on, in millionths; none without one that
+    /// has any, and of a window. Of all calls together none, too, if the tokens of their budgets do not add up.
     pub tokens_left: Option<u128>,
+    /// The least that there was at once; none, too, if such a budget is a `windowed_ratio`.
+    pub tokens_min: Option<u128>,
     /// The most attempts sent within one aligned 100 ms.
     pub attempt_peak: u64,
     /// The most retries sent within one aligned 100 ms.

@@ -14,6 +14,7 @@ use crate::metrics::level::Level;
 use crate::metrics::meter::Meter;
 use crate::metrics::outcome::RequestFlow;
 use crate::metrics::recovery::Recoveries;
+use crate::metrics::tokens::Tokens;
 use crate::metrics::{CallTally, End, Latency, ProtectionTally, ServiceTally, WindowOutcome};
 use crate::plan::{CallId, FaultId, GroupId, Plan, Service, ServiceId};
 use crate::time::{Instant, Span};
@@ -41,6 +42,7 @@ pub struct Recorder<'p> {
     open: Vec<(Option<usize>, Meter)>,
     windows: Vec<Option<WindowOutcome>>,
     recoveries: Recoveries,
+    tokens: Tokens,
     /// The mark at which the last `hold` before the horizon starts.
     last_hold: Option<Instant>,
     /// The arrivals of each service before it; empty until then.
@@ -134,6 +136,7 @@ impl<'p> Recorder<'p> {
             open: Vec::new(),
             windows: vec![None; plan.windows.len()],
             recoveries: Recoveries::new(plan),
+            tokens: Tokens::new(plan),
             last_hold,
             arrivals_before: Vec::new(),
             buckets: Buckets::new(plan),
@@ -314,6 +317,12 @@ impl<'p> Recorder<'p> {
         let tally = &mut self.calls[call.index()].tally;
         tally.budget_refused += 1;
         tally.first_budget_refusal = tally.first_budget_refusal.or(Some(now));
+    }
+
+    /// A state of a retry budget, given by its position in the plan, holds `after` in place of `before`.
+    #[inline]
+    pub fn tokens_changed(&mut self, budget: u32, before: u64, after: u64) {
+        self.tokens.change(budget, before, after);
     }
 
     /// An attempt arrived at a service. `is_original`: on its whole path every attempt was the first.

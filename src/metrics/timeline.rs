@@ -12,6 +12,7 @@ use crate::time::Span;
 /// | failed | requests, `unknown` ones included | likewise | attempts that failed or were given up | arrivals answered with an error, refused or dropped |
 /// | timeouts | attempts given up, all calls | of the group's own calls | attempts given up | of the calls to it |
 /// | budget refused | calls refused a retry, all calls | of the group's own | refused a retry | of the calls to it |
+/// | hedges | of the attempts sent those that were hedges, all calls | of the group's own | sent | of the calls to it |
 /// | in flight | open requests | open requests | attempts the caller waits for | arrived and not answered |
 /// | queued | waiting at any service | (none) | waiting for a slot of the caller's pool | waiting for a worker |
 /// | busy | (none) | (none) | (none) | workers taken |
@@ -31,6 +32,8 @@ pub struct Bucket {
     pub timeouts: u64,
     /// Calls that were not tried again because their budget refused.
     pub budget_refused: u64,
+    /// Hedges that were sent.
+    pub hedges: u64,
     /// Integral of the number in flight over the bucket, in ns.
     pub in_flight_ns: u128,
     /// Integral of the number that waits, in ns.
@@ -45,13 +48,23 @@ impl Bucket {
         *self == Self { index: self.index, ..Self::default() }
     }
 
-    /// Adds the attempts of a call, its retries and its timeouts, and how often its budget refused.
+    /// Adds the attempts of a call, its retries, hedges and timeouts, and how often its budget refused.
     pub(super) fn add_attempts(&mut self, call: &Self) {
         self.attempts += call.attempts;
         self.retries += call.retries;
         self.timeouts += call.timeouts;
         self.budget_refused += call.budget_refused;
+        self.hedges += call.hedges;
     }
+}
+
+/// The level of a retry budget at the end of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenLevel {
+    /// The bucket's position.
+    pub index: u64,
+    /// What all states of the budget hold together, in millionths of a token.
+    pub micro: u128,
 }
 
 /// The series of one replica. Series are sparse: ascending by index, idle buckets left out.
@@ -67,4 +80,7 @@ pub struct Timeline {
     pub calls: Vec<Vec<Bucket>>,
     /// By service.
     pub services: Vec<Vec<Bucket>>,
+    /// By retry budget: the level in the first bucket, and in each in which it changed. Empty for a budget that has no
+    /// tokens, or in which they also change when nothing happens.
+    pub tokens: Vec<Vec<TokenLevel>>,
 }

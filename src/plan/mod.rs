@@ -354,6 +354,14 @@ impl Plan {
             && self.faults.iter().all(Fault::only_turns_away)
     }
 
+    /// How many instances make a call: the clients of its group, or the servers of its service.
+    pub fn callers(&self, call: &Call) -> u32 {
+        match call.origin {
+            Origin::Group(group) => self.groups[group.index()].clients,
+            Origin::Service(service) => self.services[service.index()].capacity.instances,
+        }
+    }
+
     /// Whether any answer may say when it is worth trying again.
     pub fn says_retry_after(&self) -> bool {
         self.services.iter().any(|service| service.capacity.retry_after.is_some())

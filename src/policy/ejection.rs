@@ -4,6 +4,9 @@ use crate::failure::{ErrorKind, ErrorSet};
 use crate::time::{Instant, Span};
 
 /// When a server is ejected, and for how long: Envoy's outlier detection by consecutive errors, for all callers alike.
+///
+/// It is simpler than Envoy's in two points: a server comes back when its time is over, not at the next sweep; and how
+/// often it was ejected is never forgotten, where Envoy takes one off at each sweep at which it is not ejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ejection {
     /// So many failures in a row eject it; at least 1.

@@ -18,8 +18,8 @@ pub use breaker::{
     Admission, Badness, Breaker, BreakerPhase, BreakerState, Counts, Ended, Over, Position, Trip, TripState,
 };
 pub use budget::{
-    AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, InProgress, MICRO, RatioOfRequests, TokenBucket,
-    WindowBalance, WindowedRatio,
+    AwsQuota, BudgetRule, Concurrency, Deposit, GrpcThrottle, Holding, InProgress, MICRO, RatioOfRequests, TokenBucket,
+    TokenKind, WindowBalance, WindowedRatio,
 };
 pub use codel::{Codel, CodelState};
 pub use ejection::{Ejection, EjectionState};

@@ -20,8 +20,9 @@ pub struct Throttle {
 /// With what probability an attempt is held back.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThrottleRule {
-    /// `max(0, (requests - k x accepts) / (requests + 1))`, where what is held back is a request, too: the adaptive
-    /// throttling of "Site Reliability Engineering" (2016), chapter 21. The callee sees up to `k` times what it accepts.
+    /// `max(0, (requests - k x accepts) / (requests + 1))`, where all that asks is a request, also what is held back, or
+    /// is let through and finds no slot in its caller's pool: the adaptive throttling of "Site Reliability Engineering"
+    /// (2016), chapter 21. The callee sees up to `k` times what it accepts.
     Adaptive {
         /// At least 1; 2 in the book.
         k: f64,
@@ -46,11 +47,20 @@ impl Throttle {
     /// Whether an attempt that asks at `now`, which never goes back, may be sent, by a uniform draw.
     pub fn admits(&self, ThrottleState(slots): &mut ThrottleState, now: Instant, draw: u64) -> bool {
         let [requests, accepts] = slots.sums(now, self.width(), TEN);
-        let is_held_back = happens(draw, probability(self.rule.held_back(requests as f64, accepts as f64)));
+        // What is taken back after it was forgotten would be less than nothing.
+        let requests = requests.max(0) as f64;
+        let is_held_back = happens(draw, probability(self.rule.held_back(requests, accepts as f64)));
         if matches!(self.rule, ThrottleRule::Adaptive { .. }) {
             slots.add([1, 0], now, self.width(), TEN);
         }
         !is_held_back
+    }
+
+    /// An attempt that was let through was not sent after all, or nobody waits for its end.
+    pub fn take_back(&self, ThrottleState(slots): &mut ThrottleState, now: Instant) {
+        if matches!(self.rule, ThrottleRule::Adaptive { .. }) {
+            slots.add([-1, 0], now, self.width(), TEN);
+        }
     }
 
     /// An attempt that was let through has ended, with an error or with success.
@@ -145,5 +155,20 @@ mod tests {
         assert!(throttle.admits(&mut state, Instant::ZERO, 0), "half of 200 are just accepted");
         assert!(!throttle.admits(&mut state, Instant::ZERO, 0), "and of 201 less");
         assert!(throttle.admits(&mut state, Instant::ZERO + Span::from_s(10), 0));
+    }
+
+    /// What was let through and never sent is no request: a hundred of them, and the next one passes at any draw.
+    #[test]
+    fn what_is_taken_back_does_not_count() {
+        let (throttle, mut state) = (throttle(ThrottleRule::Adaptive { k: 2.0 }), ThrottleState::default());
+        for _ in 0..100 {
+            assert!(throttle.admits(&mut state, Instant::ZERO, 0));
+            throttle.take_back(&mut state, Instant::ZERO);
+        }
+        // Forgotten first and taken back later, it leaves no debt that others could use.
+        assert!(throttle.admits(&mut state, Instant::ZERO, 0));
+        let later = Instant::ZERO + Span::from_s(10);
+        throttle.take_back(&mut state, later);
+        assert!(throttle.admits(&mut state, later, 0));
     }
 }

@@ -64,7 +64,7 @@ pub static REPLICAS: [CsvColumn; 3] = [
 ];
 
 /// Of `timeline.csv`.
-pub static TIMELINE: [CsvColumn; 16] = [
+pub static TIMELINE: [CsvColumn; 18] = [
     VARIANT,
     CsvColumn { name: "time_s", unit: Some("s"), meaning: "where the bucket begins; it is one `bucket` wide" },
     text("scope", "what the row is about: `scenario`, `client`, `call`, or `service`"),
@@ -99,6 +99,14 @@ pub static TIMELINE: [CsvColumn; 16] = [
         "budget_refused",
         "calls that were not tried again because the retry budget refused; of a client group its own calls, of a \
          service those to it",
+    ),
+    count("hedges", "of `attempts` the hedges; of a service those sent to it"),
+    count(
+        "tokens_left",
+        "tokens in the retry budgets of all callers together at the end of the bucket, of a client group in those of its \
+         own calls; a replica that has ended keeps its last level. Empty for services, without a budget that has tokens, \
+         if those of different rules would have to be added up, and for a `windowed_ratio`, in which they also change \
+         when nothing happens",
     ),
     PARTIAL,
 ];

@@ -67,7 +67,8 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
                 ];
                 let labels = [variant.name.clone(), start, series.kind.name().to_owned(), series.name.clone()];
                 let maxima = [bucket.attempts_max, bucket.retries_max].map(|n| n.to_string());
-                let last = [shortest(bucket.busy), shortest(bucket.budget_refused), flag(variant.partial)];
+                let counts = [bucket.busy, bucket.budget_refused, bucket.hedges].map(shortest);
+                let last = counts.into_iter().chain([optional(bucket.tokens_left), flag(variant.partial)]);
                 table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima).chain(last));
             }
         }

@@ -75,6 +75,8 @@ never_zero! {
     Admitted(Whole<1, MANY>), "for no limiter write `limiter = \"none\"`";
     /// How many failures open a breaker or eject a server.
     Failures(Whole<1, MANY>), "a single failure is `1`; to switch it off write `\"none\"` for the whole";
+    /// How many must have ended before a breaker opens.
+    MinCalls(Whole<1, MANY>), "for no minimum write `1`";
     /// How many calls a breaker looks back on.
     WindowCalls(Whole<1, 1_000_000>), "for the time before write a `window` instead";
     /// How many probes a half-open breaker lets through.

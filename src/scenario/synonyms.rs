@@ -1,6 +1,11 @@
 //! What other tools, or the words of the trade, call things that have another name here, or another place.
 
-/// What describes something, by its noun; the words for a part of it; and what to write instead.
+mod protection;
+
+use protection::PROTECTION;
+
+/// What describes something, by its noun; the words for a part of it; and what to write instead. Words are the same
+/// whatever their capitals and underscores: products write `maxRetries`, `max_retries` and `MaxRetries`.
 type Synonyms = (&'static str, &'static [&'static str], &'static str);
 
 /// Whom a budget is shared by is said where it is used, as for all of its kinds.
@@ -53,17 +58,17 @@ const SYNONYMS: &[Synonyms] = &[
     ("an AWS retry quota", &["timeout_cost", "retry_timeout_cost"], "write `cost_timeout = 14`"),
     ("a mode", &["standard", "2.1", "v2.1"], "write `\"standard-2.1\"`, or `\"standard-pre2026\"` for older SDKs"),
     ("a mode", &["legacy"], "legacy mode has no quota: write `budget = \"none\"`"),
-    ("a windowed ratio", &["retry_ratio", "retryRatio", "percentCanRetry", "percent"], "write `ratio = 0.2`"),
+    ("a windowed ratio", &["retry_ratio", "percent_can_retry", "percent"], "write `ratio = 0.2`"),
     (
         "a windowed ratio",
-        &["min_retries_per_second", "minRetriesPerSecond", "minRetriesPerSec", "min_per_sec"],
+        &["min_retries_per_second", "min_retries_per_sec", "min_per_sec"],
         "write `min_per_second = 10`",
     ),
     ("a moment", &["request", "call"], "write `\"start\"`"),
     ("a way to round", &["linkerd"], "write `\"tower\"`, which Linkerd uses"),
     ("a concurrency budget", &["budget_percent", "percent", "percentage"], "for 20 % write `share = 0.2`"),
-    ("a concurrency budget", &["min_retry_concurrency", "minRetryConcurrency", "min"], "write `minimum = 3`"),
-    ("a concurrency budget", &["max_retries", "maxRetries"], "for so many at once write `share = 0` and `minimum = 3`"),
+    ("a concurrency budget", &["min_retry_concurrency", "min"], "write `minimum = 3`"),
+    ("a concurrency budget", &["max_retries"], "for so many at once write `share = 0` and `minimum = 3`"),
     ("a ratio of requests", &["percent", "percentage"], "for 10 % write `ratio = 0.1`"),
     ("a ratio of requests", &["min", "minimum"], "write `floor = 10`"),
     ("a retry policy", &["retry_budget"], "write `budget = { concurrency = { share = 0.2, minimum = 3 } }`"),
@@ -102,8 +107,19 @@ const SYNONYMS: &[Synonyms] = &[
 
 /// What to write instead of a word, in something with this noun; none for a word that is not known.
 pub fn meant(noun: &str, word: &str) -> Option<String> {
-    let found = SYNONYMS.iter().find(|(of, words, _)| *of == noun && words.contains(&word));
-    found.map(|(_, _, instead)| (*instead).to_owned())
+    let is_meant = |(of, words, _): &&Synonyms| *of == noun && words.iter().any(|other| is_same(word, other));
+    all().find(is_meant).map(|(_, _, instead)| (*instead).to_owned())
+}
+
+fn all() -> impl Iterator<Item = &'static Synonyms> {
+    SYNONYMS.iter().chain(PROTECTION)
+}
+
+fn is_same(word: &str, other: &str) -> bool {
+    fn letters(word: &str) -> impl Iterator<Item = char> {
+        word.chars().filter(|&letter| letter != '_').map(|letter| letter.to_ascii_lowercase())
+    }
+    letters(word).eq(letters(other))
 }
 
 #[cfg(test)]
@@ -134,11 +150,20 @@ mod tests {
     fn synonyms_are_of_what_there_is_and_no_words_of_the_format() {
         let mut known = Vec::new();
         visit(ScenarioTable::SHAPE, &mut known);
-        for (noun, words, _) in SYNONYMS {
+        for (noun, words, _) in all() {
             assert!(known.iter().any(|(of, _)| of == noun), "{noun}");
             for word in *words {
-                assert!(!known.contains(&(noun, word)), "{word} of {noun}");
+                let is_known = known.iter().any(|(of, name)| of == noun && is_same(word, name));
+                assert!(!is_known, "{word} of {noun}");
             }
         }
+    }
+
+    #[test]
+    fn capitals_and_underscores_do_not_matter() {
+        for word in ["max_ejection_percent", "maxEjectionPercent", "MaxEjectionPercent"] {
+            assert!(meant("an ejection", word).is_some_and(|instead| instead.contains("max_share")), "{word}");
+        }
+        assert_eq!(meant("an ejection", "ejection_percent"), None);
     }
 }

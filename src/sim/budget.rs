@@ -1,8 +1,8 @@
 //! The states of the retry budgets of one replica, and what calls tell them.
 
 use crate::failure::ErrorKind;
-use crate::plan::Plan;
-use crate::policy::{BudgetRule, Concurrency, Deposit, InProgress, MICRO, WindowBalance};
+use crate::plan::{BudgetPool, Plan};
+use crate::policy::{BudgetRule, Concurrency, Deposit, Holding, InProgress, MICRO, WindowBalance};
 use crate::sim::frames::CallFrame;
 use crate::sim::replica::Replica;
 use crate::sim::tap::Tap;
@@ -23,23 +23,25 @@ pub(super) struct Budgets {
     pub watch: bool,
 }
 
-/// A rule, and where the state is that a call draws on.
-type Used<'p> = (&'p BudgetRule, usize);
+/// What a call draws on.
+#[derive(Clone, Copy)]
+struct Used<'p> {
+    rule: &'p BudgetRule,
+    /// Position among [`Plan::budgets`].
+    pool: u32,
+    /// Position in the table of its kind.
+    state: usize,
+}
 
 impl Budgets {
     pub fn new(plan: &Plan) -> Self {
         let mut budgets = Self::default();
         for pool in &plan.budgets {
             let states = pool.states as usize;
-            let Self { tokens, windows, in_progress, .. } = &mut budgets;
-            let mut tokens_of = |initial| grow(tokens, states, initial);
-            let first = match &pool.rule {
-                BudgetRule::TokenBucket(bucket) => tokens_of(bucket.initial),
-                BudgetRule::GrpcThrottle(throttle) => tokens_of(throttle.max),
-                BudgetRule::AwsQuota(quota) => tokens_of(quota.max),
-                BudgetRule::RatioOfRequests(ratio) => tokens_of(ratio.floor),
-                BudgetRule::WindowedRatio(_) => grow(windows, states, WindowBalance::default()),
-                BudgetRule::Concurrency(_) => grow(in_progress, states, InProgress::default()),
+            let first = match (pool.rule.holding(), &pool.rule) {
+                (Some(Holding { initial, .. }), _) => grow(&mut budgets.tokens, states, initial),
+                (None, BudgetRule::Concurrency(_)) => grow(&mut budgets.in_progress, states, InProgress::default()),
+                (None, _) => grow(&mut budgets.windows, states, WindowBalance::default()),
             };
             budgets.first.push(first);
             budgets.watch |= pool.rule.watches();
@@ -54,7 +56,7 @@ impl Budgets {
     }
 
     /// Whether a retry is granted after this error.
-    fn grants(&mut self, (rule, state): Used<'_>, error: ErrorKind, now: Instant) -> bool {
+    fn grants(&mut self, Used { rule, state, .. }: Used<'_>, error: ErrorKind, now: Instant) -> bool {
         match rule {
             BudgetRule::TokenBucket(bucket) => bucket.grants(self.tokens[state], error),
             BudgetRule::GrpcThrottle(throttle) => throttle.grants(self.tokens[state]),
@@ -65,28 +67,16 @@ impl Budgets {
         }
     }
 
-    /// What is left for each call, over all states of its pool, and in all pools together, in millionths of a token;
-    /// none without a budget that counts tokens.
-    pub fn left(&mut self, plan: &Plan, now: Instant) -> (Vec<Option<u128>>, Option<u128>) {
-        let pools: Vec<Option<u128>> = (0..plan.budgets.len()).map(|pool| self.left_in(plan, pool, now)).collect();
-        let by_call = plan.calls.iter().map(|call| call.budget.and_then(|used| pools[used.pool as usize])).collect();
-        (by_call, pools.into_iter().flatten().reduce(|one, other| one + other))
-    }
-
-    fn left_in(&mut self, plan: &Plan, pool: usize, now: Instant) -> Option<u128> {
-        let (first, pool) = (self.first[pool], &plan.budgets[pool]);
-        let states = first..first + pool.states as usize;
-        let unit = match &pool.rule {
-            BudgetRule::TokenBucket(_) | BudgetRule::RatioOfRequests(_) => 1,
-            BudgetRule::GrpcThrottle(_) => 1_000,
-            BudgetRule::AwsQuota(_) => MICRO,
-            BudgetRule::WindowedRatio(window) => {
-                let left = self.windows[states].iter_mut().map(|state| window.retries_left(state, now) as u128);
-                return Some(left.sum::<u128>() * u128::from(MICRO));
-            }
-            BudgetRule::Concurrency(_) => return None,
+    /// How many retries the windows of each budget would grant in a row at `now`, in millionths; none without windows.
+    /// What the others hold the recorder knows.
+    pub fn left_in_windows(&mut self, plan: &Plan, now: Instant) -> Vec<Option<u128>> {
+        let left_in = |(pool, &first): (&BudgetPool, &usize)| {
+            let BudgetRule::WindowedRatio(window) = &pool.rule else { return None };
+            let states = &mut self.windows[first..first + pool.states as usize];
+            let left: u128 = states.iter_mut().map(|state| window.retries_left(state, now) as u128).sum();
+            Some(left * u128::from(MICRO))
         };
-        Some(self.tokens[states].iter().map(|&tokens| u128::from(tokens * unit)).sum())
+        plan.budgets.iter().zip(&self.first).map(left_in).collect()
     }
 }
 
@@ -105,18 +95,26 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         let CallFrame { call, parent, .. } = self.calls[index];
         let used = plan.calls[call.index()].budget?;
         let instance = if used.by_instance { self.instance(parent) as usize } else { 0 };
-        Some((&plan.budgets[used.pool as usize].rule, self.budgets.first[used.pool as usize] + instance))
+        let (pool, first) = (&plan.budgets[used.pool as usize], self.budgets.first[used.pool as usize]);
+        Some(Used { rule: &pool.rule, pool: used.pool, state: first + instance })
+    }
+
+    /// Puts the tokens of a state at what `change` makes of them.
+    #[inline]
+    fn change_tokens(&mut self, used: Used<'_>, change: impl FnOnce(u64) -> u64) {
+        let tokens = &mut self.budgets.tokens[used.state];
+        let before = *tokens;
+        *tokens = change(before);
+        self.recorder.tokens_changed(used.pool, before, *tokens);
     }
 
     /// A call has begun.
     pub(super) fn tell_budget_of_call(&mut self, index: u32) {
-        match self.used_budget(index) {
-            Some((BudgetRule::RatioOfRequests(ratio), state)) => {
-                let tokens = &mut self.budgets.tokens[state];
-                *tokens = ratio.after_request(*tokens);
-            }
-            Some((BudgetRule::WindowedRatio(window), state)) if window.deposits == Deposit::AtStart => {
-                window.pay_in(&mut self.budgets.windows[state], self.now);
+        let Some(used) = self.used_budget(index) else { return };
+        match used.rule {
+            BudgetRule::RatioOfRequests(ratio) => self.change_tokens(used, |tokens| ratio.after_request(tokens)),
+            BudgetRule::WindowedRatio(window) if window.deposits == Deposit::AtStart => {
+                window.pay_in(&mut self.budgets.windows[used.state], self.now);
             }
             _ => {}
         }
@@ -124,7 +122,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
 
     /// An attempt starts: it is sent, or waits for a slot.
     pub(super) fn tell_budget_of_attempt(&mut self, index: u32) {
-        if let Some((BudgetRule::Concurrency(Concurrency { counts_waiting, .. }), state)) = self.used_budget(index) {
+        let Some(Used { rule, state, .. }) = self.used_budget(index) else { return };
+        if let BudgetRule::Concurrency(Concurrency { counts_waiting, .. }) = rule {
             let in_progress = &mut self.budgets.in_progress[state];
             in_progress.active += 1;
             in_progress.retries += u32::from(!counts_waiting && self.calls[index].attempt > 1);
@@ -137,7 +136,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         if !self.budgets.watch {
             return;
         }
-        if let Some((BudgetRule::Concurrency(Concurrency { counts_waiting, .. }), state)) = self.used_budget(index) {
+        let Some(Used { rule, state, .. }) = self.used_budget(index) else { return };
+        if let BudgetRule::Concurrency(Concurrency { counts_waiting, .. }) = rule {
             let in_progress = &mut self.budgets.in_progress[state];
             if is_waiting {
                 in_progress.retries -= u32::from(*counts_waiting);
@@ -158,17 +158,16 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
 
     #[inline(never)]
     fn pay_in(&mut self, index: u32) {
-        let Some((rule, state)) = self.used_budget(index) else { return };
-        let tokens = self.budgets.tokens.get_mut(state);
-        match (rule, tokens) {
-            (BudgetRule::TokenBucket(bucket), Some(tokens)) => *tokens = bucket.after_success(*tokens),
-            (BudgetRule::GrpcThrottle(throttle), Some(tokens)) => *tokens = throttle.after_success(*tokens),
-            (BudgetRule::AwsQuota(quota), Some(tokens)) => {
+        let Some(used) = self.used_budget(index) else { return };
+        match used.rule {
+            BudgetRule::TokenBucket(bucket) => self.change_tokens(used, |tokens| bucket.after_success(tokens)),
+            BudgetRule::GrpcThrottle(throttle) => self.change_tokens(used, |tokens| throttle.after_success(tokens)),
+            BudgetRule::AwsQuota(quota) => {
                 let last_taken = (self.calls[index].attempt > 1).then(|| self.budgets.last_taken[index as usize]);
-                *tokens = quota.after_success(*tokens, last_taken);
+                self.change_tokens(used, |tokens| quota.after_success(tokens, last_taken));
             }
-            (BudgetRule::WindowedRatio(window), _) if window.deposits == Deposit::OnSuccess => {
-                window.pay_in(&mut self.budgets.windows[state], self.now);
+            BudgetRule::WindowedRatio(window) if window.deposits == Deposit::OnSuccess => {
+                window.pay_in(&mut self.budgets.windows[used.state], self.now);
             }
             _ => {}
         }
@@ -183,10 +182,9 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     #[inline(never)]
     fn grants_retry(&mut self, index: u32, error: ErrorKind) -> bool {
         let Some(used) = self.used_budget(index) else { return true };
-        if FULL && let (BudgetRule::GrpcThrottle(throttle), state) = used {
+        if FULL && let BudgetRule::GrpcThrottle(throttle) = used.rule {
             let retry_on = self.plan.policy_of(self.calls[index].call).retry_on;
-            let tokens = &mut self.budgets.tokens[state];
-            *tokens = throttle.after_failure(*tokens, error, retry_on);
+            self.change_tokens(used, |tokens| throttle.after_failure(tokens, error, retry_on));
         }
         self.budgets.grants(used, error, self.now)
     }
@@ -201,28 +199,22 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
 
     #[inline(never)]
     fn charge(&mut self, index: u32, error: ErrorKind) {
-        let Some((rule, state)) = self.used_budget(index) else { return };
-        match rule {
-            BudgetRule::TokenBucket(bucket) => {
-                let tokens = &mut self.budgets.tokens[state];
-                *tokens = bucket.after_retry(*tokens, error);
-            }
-            BudgetRule::RatioOfRequests(ratio) => {
-                let tokens = &mut self.budgets.tokens[state];
-                *tokens = ratio.after_retry(*tokens);
-            }
+        let Some(used) = self.used_budget(index) else { return };
+        match used.rule {
+            BudgetRule::TokenBucket(bucket) => self.change_tokens(used, |tokens| bucket.after_retry(tokens, error)),
+            BudgetRule::RatioOfRequests(ratio) => self.change_tokens(used, |tokens| ratio.after_retry(tokens)),
             BudgetRule::AwsQuota(quota) => {
                 let taken = quota.cost_after(error);
-                self.budgets.tokens[state] -= taken;
+                self.change_tokens(used, |tokens| tokens - taken);
                 let last_taken = &mut self.budgets.last_taken;
                 if last_taken.len() < self.calls.places() {
                     last_taken.resize(self.calls.places(), 0);
                 }
                 last_taken[index as usize] = taken;
             }
-            BudgetRule::WindowedRatio(window) => window.withdraw(&mut self.budgets.windows[state], self.now),
+            BudgetRule::WindowedRatio(window) => window.withdraw(&mut self.budgets.windows[used.state], self.now),
             BudgetRule::Concurrency(Concurrency { counts_waiting, .. }) => {
-                self.budgets.in_progress[state].retries += u32::from(*counts_waiting);
+                self.budgets.in_progress[used.state].retries += u32::from(*counts_waiting);
             }
             // The failure has taken the token.
             BudgetRule::GrpcThrottle(_) => {}

@@ -2,7 +2,7 @@
 
 use crate::dist::{Purpose, attempt_key, draw};
 use crate::failure::ErrorKind;
-use crate::plan::{Call, Guard, Origin, Plan};
+use crate::plan::{Call, Guard, Plan};
 use crate::policy::{Admission, Breaker, BreakerState, Counts, Ended, Position, Throttle, ThrottleState};
 use crate::sim::frames::CallFrame;
 use crate::sim::replica::Replica;
@@ -29,8 +29,10 @@ struct Passed {
     admission: Option<Admission>,
     /// Whether that is not over.
     is_under_way: bool,
-    /// Whether the last attempt was sent, not turned away.
+    /// Whether an attempt was sent since.
     was_sent: bool,
+    /// Whether the throttle has let an attempt through that has not ended.
+    is_request: bool,
 }
 
 impl Guards {
@@ -55,11 +57,7 @@ impl Guards {
 
 /// How many states of a guard there are.
 fn states<R>(plan: &Plan, call: &Call, guard: &Guard<R>) -> usize {
-    let instances = match call.origin {
-        Origin::Group(group) => plan.groups[group.index()].clients,
-        Origin::Service(service) => plan.services[service.index()].capacity.instances,
-    };
-    if guard.by_instance { instances as usize } else { 1 }
+    if guard.by_instance { plan.callers(call) as usize } else { 1 }
 }
 
 impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
@@ -102,6 +100,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         let CallFrame { key, attempt, .. } = self.calls[index];
         let drawn = draw(attempt_key(key, attempt, 0), Purpose::Throttle);
         let is_admitted = throttle.admits(&mut self.guards.throttles[state], self.now, drawn);
+        self.guards.passed[index as usize].is_request = is_admitted;
         (!is_admitted).then_some(ErrorKind::Throttled)
     }
 
@@ -111,9 +110,10 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             return true;
         };
         let admission = breaker.admit(&mut self.guards.breakers[state], self.now);
-        let passed = &mut self.guards.passed[index as usize];
-        (passed.admission, passed.is_under_way) = (admission, admission.is_some());
-        if admission.is_none() {
+        if admission.is_some() {
+            let passed = &mut self.guards.passed[index as usize];
+            (passed.admission, passed.is_under_way, passed.was_sent) = (admission, true, false);
+        } else {
             let CallFrame { call, attempt, .. } = self.calls[index];
             self.recorder.breaker_rejected(call, attempt > 1);
         }
@@ -125,7 +125,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         if let Some((throttle, state)) = self.throttle_of(index) {
             throttle.count(&mut self.guards.throttles[state], error, self.now);
         }
-        self.guards.passed[index as usize].was_sent = true;
+        let passed = &mut self.guards.passed[index as usize];
+        (passed.was_sent, passed.is_request) = (true, false);
         let CallFrame { key, attempt, .. } = self.calls[index];
         let asked = self.extras[index as usize].asked;
         self.tell_breaker(index, Counts::Attempts, error, asked, attempt_key(key, attempt, 0));
@@ -134,7 +135,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
 
     /// An attempt was turned away.
     pub(super) fn tell_guards_of_nothing(&mut self, index: u32) {
-        self.guards.passed[index as usize].was_sent = false;
+        self.take_back_request(index);
         self.leave_breaker(index, Position::Inside);
     }
 
@@ -149,6 +150,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
 
     /// A call is abandoned: what its breaker has let through has no end that counts.
     pub(super) fn leave_guards(&mut self, index: u32) {
+        self.take_back_request(index);
         self.leave_breaker(index, Position::Inside);
         self.leave_breaker(index, Position::Outside);
     }
@@ -165,6 +167,15 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             let instance = (state - self.guards.first[call.index()].0) as u32;
             self.tap.note(self.now, Note::Opened { call, instance });
             self.recorder.breaker_opened(call);
+        }
+    }
+
+    /// What the throttle has let through says nothing about the callee.
+    fn take_back_request(&mut self, index: u32) {
+        if std::mem::take(&mut self.guards.passed[index as usize].is_request)
+            && let Some((throttle, state)) = self.throttle_of(index)
+        {
+            throttle.take_back(&mut self.guards.throttles[state], self.now);
         }
     }
 

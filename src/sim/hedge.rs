@@ -1,7 +1,7 @@
 //! Hedges: copies of an attempt, sent beside it while it has no answer.
 
 use crate::failure::ErrorKind;
-use crate::plan::{Hedge, Origin, Plan};
+use crate::plan::{Hedge, Plan};
 use crate::sim::agenda::Sequence;
 use crate::sim::frames::CallFrame;
 use crate::sim::list::{Links, List};
@@ -36,11 +36,7 @@ impl Hedges {
         for call in &plan.calls {
             let first = hedges.in_flight.len();
             hedges.first.push(first);
-            let instances = match call.origin {
-                Origin::Group(group) => plan.groups[group.index()].clients,
-                Origin::Service(service) => plan.services[service.index()].capacity.instances,
-            };
-            let counts = call.hedge.map_or(0, |hedge| if hedge.by_instance { instances as usize } else { 1 });
+            let counts = call.hedge.map_or(0, |hedge| if hedge.by_instance { plan.callers(call) as usize } else { 1 });
             hedges.in_flight.resize(first + counts, 0);
         }
         hedges

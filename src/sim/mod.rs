@@ -126,11 +126,12 @@
 //! - *An attempt that was sent has ended* (not one that was turned away, or whose call is abandoned): it counts for the
 //!   throttle, and for a breaker that counts attempts, as having taken the time since its clock started; then it is
 //!   over for the breaker. That comes after it is no longer active for its budget, and before the policy is asked.
-//! - *A call has ended*: if its last attempt was sent, it counts for a breaker that counts calls, as having taken the
-//!   time since its clock started, with the error that it fails with; then it is over for the breaker. That comes
-//!   before its fallback begins, or whoever made it goes on.
-//! - A breaker counts by the last time that it let something of this call through: if it has not let the attempt
-//!   through, or has moved since, nothing counts.
+//!   An attempt that the throttle has let through and that is turned away afterwards, or whose call is abandoned before
+//!   it has ended, is a request of the throttle no more.
+//! - *A call has ended*: if an attempt of it was sent since its breaker last let something of it through, it counts for
+//!   a breaker that counts calls, as having taken the time since its clock started, with the error that it fails with;
+//!   then it is over for the breaker. That comes before its fallback begins, or whoever made it goes on.
+//! - If a breaker has moved since it last let something of this call through, nothing counts.
 //!
 //! ## Hedges
 //!

@@ -2,7 +2,7 @@
 
 use crate::dist::attempt_key;
 use crate::failure::ErrorKind;
-use crate::plan::{CallId, Origin, Plan};
+use crate::plan::{CallId, Plan};
 use crate::sim::agenda::Sequence;
 use crate::sim::frames::{CallFrame, NONE};
 use crate::sim::list::{Links, List};
@@ -36,14 +36,10 @@ impl Pools {
             return pools;
         }
         for call in &plan.calls {
-            let instances = match call.origin {
-                Origin::Group(group) => plan.groups[group.index()].clients,
-                Origin::Service(service) => plan.services[service.index()].capacity.instances,
-            };
             pools.first.push(if call.pool.is_some() { pools.slots.len() as u32 } else { NONE });
             if let Some(pool) = call.pool {
                 let slots = Slots { size: pool.size, taken: 0, waiting: List::EMPTY };
-                pools.slots.resize(pools.slots.len() + instances as usize, slots);
+                pools.slots.resize(pools.slots.len() + plan.callers(call) as usize, slots);
             }
         }
         pools

@@ -230,7 +230,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
     pub(super) fn run(mut self, bounds: Bounds) -> Outcome {
         if bounds.stop.load(Ordering::Relaxed) {
             let run = RunEnd { replica: self.number, end: Instant::ZERO, ended: End::Interrupted, events: 0 };
-            return self.recorder.finish(run, vec![None; self.plan.calls.len()], None);
+            return self.recorder.finish(run, &self.budgets.left_in_windows(self.plan, Instant::ZERO));
         }
         self.schedule_faults();
         self.schedule_first_arrivals();
@@ -291,8 +291,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             (None, None) if self.is_drained() => (last.max(self.crashed), End::Drained),
             (None, None) => (last.max(self.crashed), End::Limit(Limit::VirtualTime)),
         };
-        let (tokens_left, all_tokens_left) = self.budgets.left(self.plan, end);
-        self.recorder.finish(RunEnd { replica: self.number, end, ended, events }, tokens_left, all_tokens_left)
+        let left_in_windows = self.budgets.left_in_windows(self.plan, end);
+        self.recorder.finish(RunEnd { replica: self.number, end, ended, events }, &left_in_windows)
     }
 
     #[inline(always)]

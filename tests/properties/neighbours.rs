@@ -130,12 +130,18 @@ pub struct Part {
     groups: Range<usize>,
     calls: Range<usize>,
     services: Range<usize>,
+    budgets: Range<usize>,
 }
 
 impl Part {
     /// The things of the plan that comes first.
     pub fn first(plan: &Plan) -> Self {
-        Self { groups: 0..plan.groups.len(), calls: 0..plan.calls.len(), services: 0..plan.services.len() }
+        Self {
+            groups: 0..plan.groups.len(),
+            calls: 0..plan.calls.len(),
+            services: 0..plan.services.len(),
+            budgets: 0..plan.budgets.len(),
+        }
     }
 
     /// The things of the plan that comes after another.
@@ -145,6 +151,7 @@ impl Part {
             groups: after(first.groups.len(), plan.groups.len()),
             calls: after(first.calls.len(), plan.calls.len()),
             services: after(first.services.len(), plan.services.len()),
+            budgets: after(first.budgets.len(), plan.budgets.len()),
         }
     }
 
@@ -208,5 +215,6 @@ impl Part {
             && both.timeline.groups[self.groups.clone()] == alone.timeline.groups[..]
             && both.timeline.calls[self.calls.clone()] == alone.timeline.calls[..]
             && both.timeline.services[self.services.clone()] == alone.timeline.services[..]
+            && both.timeline.tokens[self.budgets.clone()] == alone.timeline.tokens[..]
     }
 }

@@ -88,7 +88,7 @@ impl Story {
             }
         }
         let run = RunEnd { replica: 0, end, ended, events: 0 };
-        recorder.finish(run, vec![None], None).faults.remove(0)
+        recorder.finish(run, &[]).faults.remove(0)
     }
 
     fn events(&self, windows: &[Range<Instant>]) -> Vec<(Instant, Event)> {

@@ -8,7 +8,7 @@ use stormsim::policy::{AwsQuota, BudgetRule, Concurrency, Deposit, MICRO, RatioO
 use stormsim::time::Instant;
 
 use super::interpreter::Interpreter;
-use super::record::{Call, Caller};
+use super::record::{Call, Caller, TokenChange};
 
 /// A state of a budget: its pool, and its number there.
 type State = (usize, usize);
@@ -83,29 +83,41 @@ impl Interpreter<'_> {
             let tokens = &mut self.record.tokens[pool][state];
             *tokens = change(&self.plan.budgets[pool].rule, *tokens);
         }
+        self.note_level(call);
     }
 
-    /// What the states of each budget hold together at the end, in millionths of a token; none of those that count no
-    /// tokens.
-    pub(super) fn tokens_left(&self, end: Instant) -> Vec<Option<u128>> {
-        let left_in = |(pool, budget): (usize, &BudgetPool)| {
-            let sum = |left: &dyn Fn(State) -> u64| {
-                Some((0..budget.states as usize).map(|state| u128::from(left((pool, state)))).sum())
-            };
-            let kept = |(pool, state): State| self.record.tokens[pool][state];
-            match &budget.rule {
-                BudgetRule::TokenBucket(_) => sum(&kept),
-                BudgetRule::GrpcThrottle(_) => sum(&|state| kept(state) * 1_000),
-                BudgetRule::AwsQuota(_) => sum(&|state| kept(state) * MICRO),
-                BudgetRule::RatioOfRequests(ratio) => sum(&|state| self.share_left(state, ratio)),
-                BudgetRule::WindowedRatio(window) => sum(&|state| {
-                    let left = self.window_left(state, window, end).max(0) as u64;
-                    left / window.withdrawal as u64 * MICRO
-                }),
-                BudgetRule::Concurrency(_) => None,
-            }
+    /// Something has been told to the budget of a call, if it has one.
+    pub(super) fn note_level(&mut self, call: usize) {
+        let Some((budget, _)) = self.budget_of(call) else { return };
+        let change = self.level(budget).map(|level| TokenChange { at: self.now, budget, level });
+        self.record.token_changes.extend(change);
+    }
+
+    /// What the states of a budget hold together, in millionths of a token, where that changes only when something
+    /// happens.
+    pub(super) fn level(&self, budget: usize) -> Option<u128> {
+        let is_window = matches!(self.plan.budgets[budget].rule, BudgetRule::WindowedRatio(_));
+        if is_window { None } else { self.left_in(budget, self.now) }
+    }
+
+    /// What they hold at an instant after which nothing has happened; none of those that count no tokens.
+    pub(super) fn left_in(&self, pool: usize, at: Instant) -> Option<u128> {
+        let budget = &self.plan.budgets[pool];
+        let sum = |left: &dyn Fn(State) -> u64| {
+            Some((0..budget.states as usize).map(|state| u128::from(left((pool, state)))).sum())
         };
-        self.plan.budgets.iter().enumerate().map(left_in).collect()
+        let kept = |(pool, state): State| self.record.tokens[pool][state];
+        match &budget.rule {
+            BudgetRule::TokenBucket(_) => sum(&kept),
+            BudgetRule::GrpcThrottle(_) => sum(&|state| kept(state) * 1_000),
+            BudgetRule::AwsQuota(_) => sum(&|state| kept(state) * MICRO),
+            BudgetRule::RatioOfRequests(ratio) => sum(&|state| self.share_left(state, ratio)),
+            BudgetRule::WindowedRatio(window) => sum(&|state| {
+                let left = self.window_left(state, window, at).max(0) as u64;
+                left / window.withdrawal as u64 * MICRO
+            }),
+            BudgetRule::Concurrency(_) => None,
+        }
     }
 
     /// All requests so far times the ratio, and the floor, less all retries, in millionths.

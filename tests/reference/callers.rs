@@ -50,6 +50,7 @@ impl Interpreter<'_> {
             ended: None,
             abandoned: None,
         });
+        self.note_level(call);
         if self.remaining(call) == Span::ZERO {
             self.end_call(call, Err((ErrorKind::Deadline, StopReason::Deadline)));
         } else {

@@ -84,6 +84,9 @@ impl Interpreter<'_> {
         let attempt = self.last_attempt(call).expect("a call that is not over has made an attempt");
         let key = self.record.attempts[attempt].key;
         self.note(Note::Abandoned { call: id, key });
+        if self.record.attempts[attempt].over.is_none() {
+            self.throttle_takes_back(call);
+        }
         self.is_over_for_breaker(call);
         let copies = self.under_way(attempt);
         if !copies.is_empty() {

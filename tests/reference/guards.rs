@@ -33,9 +33,12 @@ impl<'plan> Interpreter<'plan> {
             is_probe: is_half_open,
             is_counted: false,
             is_over: false,
+            was_sent: false,
         });
-        self.record.calls[call].let_through = let_through;
-        let_through.is_some()
+        let is_let_through = let_through.is_some();
+        let this = &mut self.record.calls[call];
+        this.let_through = let_through.or(this.let_through);
+        is_let_through
     }
 
     /// Whether the throttle lets an attempt through.
@@ -46,12 +49,23 @@ impl<'plan> Interpreter<'plan> {
         rule.admits(state, self.now, draw(key, Purpose::Throttle))
     }
 
+    /// What the throttle has let through says nothing about the callee.
+    pub(super) fn throttle_takes_back(&mut self, call: usize) {
+        if let Some((rule, id, instance)) = self.throttle_of(call) {
+            let state = self.throttles.get_mut(&(id, instance)).expect("it has been asked");
+            rule.take_back(state, self.now);
+        }
+    }
+
     /// An attempt has ended that was sent, with an error or with success; its policy has not been asked yet.
     pub(super) fn count_attempt(&mut self, attempt: usize, error: Option<ErrorKind>) {
         let Attempt { call, key, started, .. } = self.record.attempts[attempt];
         if let Some((rule, id, instance)) = self.throttle_of(call) {
             let state = self.throttles.get_mut(&(id, instance)).expect("it has been asked");
             rule.count(state, error, self.now);
+        }
+        if let Some(let_through) = &mut self.record.calls[call].let_through {
+            let_through.was_sent = true;
         }
         self.count_for_breaker(call, Counts::Attempts, started, key, error);
         self.attempt_is_over_for_breaker(call);
@@ -67,7 +81,7 @@ impl<'plan> Interpreter<'plan> {
     /// A call has ended, with an error or with success.
     pub(super) fn count_call(&mut self, call: usize, error: Option<ErrorKind>) {
         let Call { key, began, .. } = self.record.calls[call];
-        if self.last_attempt(call).is_some_and(|attempt| self.record.attempts[attempt].sent.is_some()) {
+        if self.record.calls[call].let_through.is_some_and(|it| it.was_sent) {
             self.count_for_breaker(call, Counts::Calls, began, key, error);
         }
         self.is_over_for_breaker(call);

@@ -38,7 +38,7 @@ pub fn run(plan: &Plan, seed: u64, replica: u32) -> Record {
         Some(horizon) => (horizon, End::Horizon),
         None => (interpreter.now, End::Drained),
     };
-    let tokens_left = interpreter.tokens_left(end);
+    let tokens_left = (0..plan.budgets.len()).map(|budget| interpreter.left_in(budget, end)).collect();
     Record { end, ended, tokens_left, ..interpreter.record }
 }
 
@@ -113,6 +113,8 @@ impl<'plan> Interpreter<'plan> {
                 attempts: Vec::new(),
                 works: Vec::new(),
                 tokens: tokens_at_start(plan),
+                tokens_at_start: Vec::new(),
+                token_changes: Vec::new(),
                 tokens_left: Vec::new(),
                 breakers: Vec::new(),
                 left_out: Vec::new(),
@@ -123,6 +125,7 @@ impl<'plan> Interpreter<'plan> {
                 ended: End::Drained,
             },
         };
+        interpreter.record.tokens_at_start = (0..plan.budgets.len()).map(|budget| interpreter.level(budget)).collect();
         for fault in (0..plan.faults.len() as u32).map(FaultId) {
             interpreter.schedule_next_window(fault);
         }

@@ -8,9 +8,10 @@ use stormsim::plan::{CallId, GroupId, Origin, Plan, ServiceId};
 use stormsim::time::Instant;
 
 use super::aftermath::aftermaths;
+use super::levels;
 use super::record::{AttemptEnd, Record, Request, RequestEnd, WorkEnd};
 use super::series::Series;
-use super::tallies::{calls_in, pool_waits, queue_waits, requests_begun_in, requests_in, service_in, tokens_left};
+use super::tallies::{calls_in, pool_waits, queue_waits, requests_begun_in, requests_in, service_in};
 
 /// The outcome of a recorded replica.
 pub fn outcome(plan: &Plan, seed: u64, replica: u32, record: &Record) -> Outcome {
@@ -18,7 +19,8 @@ pub fn outcome(plan: &Plan, seed: u64, replica: u32, record: &Record) -> Outcome
     let measured = plan.warmup..Instant::LIMIT;
     let requests = |group| requests_begun_in(&measured, requests_of(record, group));
     let call = |call| CallTally {
-        tokens_left: tokens_left(plan, record, call).filter(|_| is_reached(record, &measured)),
+        tokens_left: levels::tokens_left(plan, record, call).filter(|_| is_reached(record, &measured)),
+        tokens_min: levels::tokens_min(plan, record, call, plan.warmup).filter(|_| is_reached(record, &measured)),
         pool_waits: pool_waits(plan, record, &measured, |id| call.is_none_or(|it| it == id)),
         ..call_tally(record, &measured, call)
     };
@@ -121,6 +123,7 @@ fn timeline(plan: &Plan, record: &Record) -> Timeline {
         services: services(plan)
             .map(|service| service_series(plan, record, service).into_buckets(plan.bucket))
             .collect(),
+        tokens: levels::timeline(plan, record),
     }
 }
 
@@ -137,6 +140,7 @@ fn request_series(record: &Record, belongs: impl Fn(&Request) -> bool, counts: i
     for attempt in record.attempts.iter().filter(|attempt| counts(attempt.id)) {
         series.attempts.extend(attempt.sent);
         series.retries.extend(attempt.sent.filter(|_| attempt.is_retry));
+        series.hedges.extend(attempt.sent.filter(|_| attempt.hedge > 0));
         if let Some((at, AttemptEnd::GivenUp)) = attempt.ended {
             series.timeouts.push(at);
         }
@@ -160,6 +164,7 @@ fn call_series(record: &Record, call: CallId) -> Series {
         series.queued.push(attempt.started..attempt.sent.unwrap_or(until));
         series.attempts.extend(attempt.sent);
         series.retries.extend(attempt.sent.filter(|_| attempt.is_retry));
+        series.hedges.extend(attempt.sent.filter(|_| attempt.hedge > 0));
         series.in_flight.extend(attempt.sent.map(|sent| sent..until));
         match attempt.ended {
             None | Some((_, AttemptEnd::TurnedAway(_) | AttemptEnd::Abandoned | AttemptEnd::Outrun)) => {}
@@ -191,6 +196,7 @@ fn service_series(plan: &Plan, record: &Record, service: ServiceId) -> Series {
         }
     }
     for attempt in record.attempts.iter().filter(|attempt| plan.calls[attempt.id.index()].target == service) {
+        series.hedges.extend(attempt.sent.filter(|_| attempt.hedge > 0));
         if let Some((at, AttemptEnd::GivenUp)) = attempt.ended {
             series.timeouts.push(at);
         }

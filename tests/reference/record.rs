@@ -37,8 +37,12 @@ pub struct Record {
     pub works: Vec<Work>,
     /// What each state of each budget holds in the unit of its rule, where that cannot be counted from the rest.
     pub tokens: Vec<Vec<u64>>,
-    /// What the states of each budget hold together at the end, in millionths of a token; none of those that count no
-    /// tokens.
+    /// What the states of each budget hold together at the start, in millionths of a token; none of windows, whose level
+    /// does not only change when something happens, and of those that count no tokens.
+    pub tokens_at_start: Vec<Option<u128>>,
+    /// Each change of that.
+    pub token_changes: Vec<TokenChange>,
+    /// What they hold at the end, windows too.
     pub tokens_left: Vec<Option<u128>>,
     /// Every move of a breaker, and whatever else happened to it that is no outcome.
     pub breakers: Vec<BreakerStep>,
@@ -61,6 +65,16 @@ impl Record {
     pub fn nothing_is_in_progress(&self) -> bool {
         self.calls.iter().all(Call::is_over) && self.works.iter().all(|work| work.ended.is_some())
     }
+}
+
+/// A change of what the states of a budget hold together.
+pub struct TokenChange {
+    /// When.
+    pub at: Instant,
+    /// Which budget, by position in the plan.
+    pub budget: usize,
+    /// What they hold after it, in millionths of a token.
+    pub level: u128,
 }
 
 /// What a client wants.
@@ -173,6 +187,8 @@ pub struct LetThrough {
     pub is_counted: bool,
     /// Whether what was let through is over.
     pub is_over: bool,
+    /// Whether an attempt was sent since.
+    pub was_sent: bool,
 }
 
 /// One attempt of a call, as its caller sees it; and where a call is hedged, one copy of it. The first copy stands for

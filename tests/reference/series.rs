@@ -15,6 +15,8 @@ pub struct Series {
     pub attempts: Vec<Instant>,
     /// Those of them that were retries.
     pub retries: Vec<Instant>,
+    /// Those of them that were hedges.
+    pub hedges: Vec<Instant>,
     /// When something ended well.
     pub succeeded: Vec<Instant>,
     /// When something ended badly.
@@ -37,6 +39,7 @@ impl Series {
         let mut buckets = Buckets { width: width.as_ns(), by_index: BTreeMap::new() };
         self.attempts.into_iter().for_each(|at| buckets.at(at).attempts += 1);
         self.retries.into_iter().for_each(|at| buckets.at(at).retries += 1);
+        self.hedges.into_iter().for_each(|at| buckets.at(at).hedges += 1);
         self.succeeded.into_iter().for_each(|at| buckets.at(at).succeeded += 1);
         self.failed.into_iter().for_each(|at| buckets.at(at).failed += 1);
         self.timeouts.into_iter().for_each(|at| buckets.at(at).timeouts += 1);

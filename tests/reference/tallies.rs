@@ -107,6 +107,7 @@ pub fn calls_in(window: &Range<Instant>, record: &Record, belongs: impl Fn(CallI
         budget_refused: stopped(StopReason::Budget).count() as u64,
         first_budget_refusal: stopped(StopReason::Budget).min(),
         tokens_left: None,
+        tokens_min: None,
         attempt_peak: peak(sent().filter_map(sent_at)),
         retry_peak: peak(retries()),
         last_retry: retries().max(),
@@ -153,14 +154,6 @@ pub fn pool_waits(plan: &Plan, record: &Record, window: &Range<Instant>, belongs
         }
     }
     waits
-}
-
-/// What the budget of a call holds at the end; all budgets together without a call; none if they count no tokens.
-pub fn tokens_left(plan: &Plan, record: &Record, call: Option<CallId>) -> Option<u128> {
-    match call {
-        Some(call) => plan.calls[call.index()].budget.and_then(|budget| record.tokens_left[budget.pool as usize]),
-        None => record.tokens_left.iter().any(Option::is_some).then(|| record.tokens_left.iter().flatten().sum()),
-    }
 }
 
 impl Work {

@@ -288,6 +288,7 @@ fn outage_variant(number: usize) -> VariantSummary {
             "last_retry_s" if number == 0 || replica < 3 => None,
             "open" | "refused" | "dropped" | "queue_max" | "wasted_ratio" | "pool_rejected" => Some(0.0),
             "unknown" | "dead_letters" | "duplicate_effects" => Some(0.0),
+            "hedges" | "breaker_rejected" | "throttled" | "ejections" => Some(0.0),
             "utilisation" | "queue_wait_p99_ms" | "pool_wait_p99_ms" | "executions_per_request" => None,
             "last_retry_s" => Some(34.0 + retries_per_failure + 0.1 * noise),
             _ => Some(80.0 + noise),

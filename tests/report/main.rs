@@ -8,5 +8,6 @@ mod operations;
 mod over_time;
 mod partial;
 mod picture;
+mod protection;
 mod tables;
 mod text;

@@ -62,6 +62,9 @@ fn call(label: &str, origin: Origin, target: u32, size: u32, max_wait: Timeout) 
         budget: None,
         pool: Some(Pool { size, max_wait }),
         avoid_previous: false,
+        breaker: None,
+        throttle: None,
+        hedge: None,
     }
 }
 
@@ -69,6 +72,7 @@ fn capacity_of_front() -> Capacity {
     Capacity {
         instances: 3,
         balance: Balance::TwoChoices,
+        ejection: None,
         workers: 64,
         holds_worker: false,
         queue: Queue {

@@ -12,6 +12,7 @@ mod mutations;
 mod operations;
 mod overrides;
 mod plan;
+mod protection;
 
 use std::path::Path;
 

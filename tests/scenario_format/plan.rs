@@ -34,6 +34,9 @@ fn plain_call(label: &str, origin: Origin, target: u32) -> Call {
         budget: None,
         pool: None,
         avoid_previous: false,
+        breaker: None,
+        throttle: None,
+        hedge: None,
     }
 }
 

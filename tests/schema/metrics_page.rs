@@ -58,8 +58,9 @@ pub fn write() -> String {
     page += "\n## replicas.csv\n\nOne row per variant and replica. After these comes a column for every metric of the\n\
              scenario, and `partial`, which here is about the replica.\n";
     csv_columns(&mut page, &columns::REPLICAS);
-    page += "\n## timeline.csv\n\nOne row per variant, thing and `bucket` of time in which anything happened in any replica. \
-             Figures are\nmeans over the replicas; one that has ended counts as 0. The whole run is shown, `warmup` included.\n";
+    page += "\n## timeline.csv\n\nOne row per variant, thing and `bucket` of time in which anything happened in any \
+             replica. Figures are\nmeans over the replicas; one that has ended counts as 0, but keeps its `tokens_left`. \
+             The whole run is shown, `warmup`\nincluded.\n";
     csv_columns(&mut page, &columns::TIMELINE);
     page
 }

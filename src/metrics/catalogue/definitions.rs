@@ -143,7 +143,7 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
 
 /// Metrics of attempts: of the scenario and of each call.
 pub static CALLS: &[Metric<CallTally>] = metrics! {
-    "attempts" Count "attempts sent, first ones and retries" = |t, _| Some(t.attempts as f64);
+    "attempts" Count "attempts sent: first ones, retries and hedges" = |t, _| Some(t.attempts as f64);
     "retries" Count "attempts sent after the first of their own call; that a layer above retried does not make one"
         = |t, _| Some(t.retries as f64);
     "retry_ratio" Ratio "share of the attempts that were retries: `retries / attempts`; none without attempts"
@@ -158,8 +158,9 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "timeouts" Count "attempts that the caller stopped waiting for, at a timeout or a deadline"
         = |t, _| Some(t.timeouts as f64);
     "abandoned" Count
-        "attempts that their caller, a service with `cancel = \"running\"` or one that crashed, ended because nobody \
-         waited for the call any more"
+        "attempts that their caller ended without an answer and before a timeout: copies of a hedged attempt when \
+         another one had succeeded; and, by a service with `cancel = \"running\"` or one that crashed, those of a call \
+         that nobody waited for any more"
         = |t, _| Some(t.abandoned as f64);
     "late_responses" Count "answers that came after their attempt had timed out or been abandoned: work for nobody"
         = |t, _| Some(t.late_responses as f64);
@@ -170,7 +171,7 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "pool_wait_p99_ms" Milliseconds whole_run
         "99 % of the attempts sent had waited no longer for a slot, to 0.1 %; none without a `pool`"
         = |t, _| t.pool_waits.quantile_ms(0.99);
-    "breaker_opened" Count "how often a breaker opened, of all callers together"
+    "breaker_opened" Count "how often a breaker opened, for the first time or after a probe, of all callers together"
         = |t, _| Some(t.protection.breaker_opened as f64);
     "breaker_rejected" Count
         "attempts that a `breaker` did not let through, or calls, if it stands outside of the retries; they are not \
@@ -178,13 +179,14 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
         = |t, _| Some(t.protection.breaker_rejected as f64);
     "breaker_rejected_retries" Count "those of `breaker_rejected` that came after the first attempt of their own call"
         = |t, _| Some(t.protection.breaker_rejected_retries as f64);
-    "throttled" Count "attempts that a `throttle` held back; they are not among the `attempts`"
+    "throttled" Count "attempts that a `throttle` did not let through; they are not among the `attempts`"
         = |t, _| Some(t.protection.throttled as f64);
-    "hedges" Count "copies of attempts that were sent beside them; they are among the `attempts`"
+    "hedges" Count "copies sent beside an attempt that had no answer yet; they are among the `attempts`"
         = |t, _| Some(t.protection.hedges as f64);
-    "hedge_wins" Count "hedges whose answer came first, with success, and was the one that counted"
+    "hedge_wins" Count "hedges that were the first of their attempt to succeed, so that their answer counted"
         = |t, _| Some(t.protection.hedge_wins as f64);
-    "hedges_left_out" Count "hedges that were due and not sent, for `in_flight` or for lack of a slot"
+    "hedges_left_out" Count
+        "hedges that were due and not sent: as many as `in_flight` were under way, or no slot of the `pool` was free"
         = |t, _| Some(t.protection.hedges_left_out as f64);
     "budget_refused" Count "calls that were not tried again because the retry budget refused"
         = |t, _| Some(t.budget_refused as f64);
@@ -194,9 +196,19 @@ pub static CALLS: &[Metric<CallTally>] = metrics! {
     "first_budget_refusal_s" Seconds whole_run "when the retry budget first refused; none if it never did"
         = |t, _| t.first_budget_refusal.map(Instant::as_s);
     "tokens_left" Count whole_run
-        "tokens left at the end in the retry budgets of all callers together; none without a budget that counts any"
-        = |t, _| t.tokens_left.map(|micro| micro as f64 / MICRO as f64);
+        "tokens left at the end in the retry budgets of all callers together, where a `windowed_ratio` or a \
+         `ratio_of_requests` has whole retries; none without a budget that has any, or if those of different rules \
+         would have to be added up"
+        = |t, _| t.tokens_left.map(tokens);
+    "tokens_min" Count whole_run
+        "the fewest tokens that there were at once in the retry budgets of all callers together; none like \
+         `tokens_left`, and for a `windowed_ratio`, in which they also change when nothing happens"
+        = |t, _| t.tokens_min.map(tokens);
 };
+
+fn tokens(micro: u128) -> f64 {
+    micro as f64 / MICRO as f64
+}
 
 /// Metrics of services.
 pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
@@ -205,8 +217,8 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
     "arrival_peak" Count "most arrivals within 100 ms that begin at a multiple of 100 ms"
         = |t, _| Some(t.arrival_peak as f64);
     "amplification" Ratio
-        "arrivals, divided by those on whose whole path from the client every attempt was the first: 27 means that \
-         retries made 27 of each; none if there were none of these"
+        "arrivals, divided by those on whose whole path from the client every attempt was the first, and no hedge: 27 \
+         means that retries and hedges made 27 of each; none if there were none of these"
         = |t, _| amplification(t);
     "completed" Count
         "arrivals that were answered, with success or an error, in time or late; not those turned away or \
@@ -231,7 +243,7 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         "arrivals that were not worked on, because the `idempotency_store` knew their key: they got the result, waited \
          for it, or were answered with `refused` or `invalid`"
         = |t, _| Some(t.recognised as f64);
-    "ejections" Count "how often a server was ejected: the balancer sent nothing to it for a while"
+    "ejections" Count "how often a server was ejected, so that the balancer sent nothing to it for a while"
         = |t, _| Some(t.ejections as f64);
     "refused" Count "arrivals that were turned away at the door: the sum of the four `refused_` metrics"
         = |t, _| Some(t.refused() as f64);
@@ -250,7 +262,8 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         = |t, _| Some(t.cancelled as f64);
     "wasted_ratio" Ratio
         "share of the service time that was spent on work which no client awaited any more; work whose answer is lost \
-         on its way was awaited and does not count; none if none was spent"
+         on its way was awaited and does not count; work for which only a duplicate at an `idempotency_store` still \
+         waits does; none if none was spent"
         = |t, _| (t.service_ns > 0).then(|| t.wasted_ns as f64 / t.service_ns as f64);
     "utilisation" Ratio "share of the workers that were taken, over time; none without a limit on workers"
         = |t, run| {

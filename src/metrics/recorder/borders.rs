@@ -69,6 +69,7 @@ impl Recorder<'_> {
             self.end_window(window, meter, &totals);
         }
         if mark == self.plan.warmup {
+            self.tokens.forget_least();
             // It ends with the run, which is no mark.
             self.open.push((None, Meter::start(mark, mark + Span::UNLIMITED, &totals)));
         }
@@ -119,7 +120,7 @@ impl Recorder<'_> {
     /// Closes the current bucket at `at`, its end or that of the run.
     fn close_bucket(&mut self, at: Instant) {
         let sums = self.sums(at);
-        self.buckets.close(sums);
+        self.buckets.close(sums, self.tokens.levels(self.plan));
     }
 
     /// The sums of every series at `now`: scenario, groups, calls, services.
@@ -146,7 +147,7 @@ impl Recorder<'_> {
             let CallRecord { tally, awaited, waiting, .. } = record;
             (total.attempts, total.retries, total.timeouts) = (tally.attempts, tally.retries, tally.timeouts);
             (total.succeeded, total.failed) = (tally.succeeded, tally.errors + tally.timeouts);
-            total.budget_refused = tally.budget_refused;
+            (total.budget_refused, total.hedges) = (tally.budget_refused, tally.protection.hedges);
             (total.in_flight_ns, total.queued_ns) = (awaited.integral_ns(now), waiting.integral_ns(now));
             scenario.add_attempts(total);
             if let Origin::Group(group) = call.origin {
@@ -155,13 +156,14 @@ impl Recorder<'_> {
             let target = &mut services[call.target.index()];
             target.timeouts += total.timeouts;
             target.budget_refused += total.budget_refused;
+            target.hedges += total.hedges;
         }
         totals
     }
 
-    /// Closes what is open and hands the counts over. `end` is not before the last instant told; `tokens_left` are
-    /// those in the budgets of each call and of all together.
-    pub fn finish(mut self, run: RunEnd, tokens_left: Vec<Option<u128>>, all_tokens_left: Option<u128>) -> Outcome {
+    /// Closes what is open and hands the counts over. `end` is not before the last instant told; `left_in_windows` are
+    /// the retries left in each budget that is a `windowed_ratio`, in millionths.
+    pub fn finish(mut self, run: RunEnd, left_in_windows: &[Option<u128>]) -> Outcome {
         let RunEnd { replica, end, ended, events } = run;
         self.advance(end);
         // Nothing of the last bucket is lost: it ends with the run, and is left out if it is empty.
@@ -183,8 +185,7 @@ impl Recorder<'_> {
         let measured = whole.map(|mut whole| {
             whole.close_window(totals.calls.iter(), totals.services.iter());
             let mut reading = whole.finish(&totals);
-            reading.calls.iter_mut().zip(tokens_left).for_each(|(call, tokens)| call.tokens_left = tokens);
-            reading.all_calls.tokens_left = all_tokens_left;
+            self.tokens.hand_over(self.plan, left_in_windows, &mut reading.calls, &mut reading.all_calls);
             reading
         });
         // A run that ends within its warm-up has measured nothing.

@@ -20,11 +20,12 @@ pub enum Trip {
         /// the breaker was closed last.
         sliding: bool,
     },
-    /// A share of those that ended.
+    /// A share of those that ended. As in Resilience4j, whatever ends may open the breaker: also a success, if with it
+    /// there are as many as there must be. (Polly asks only after a failure.)
     Ratio {
         /// The share of what.
         of: Badness,
-        /// In millionths: as much or more opens it.
+        /// In millionths, at least 1: as much or more opens it.
         share: u64,
         /// The share of which of them.
         over: Over,
@@ -66,7 +67,7 @@ pub enum TripState {
         /// How many.
         failures: u32,
     },
-    /// When the last failures were, the latest first, as many as matter.
+    /// When the failures of the window were, the latest first.
     Sliding(VecDeque<Instant>),
     /// Which of the last that ended were bad, and how many were.
     Last(VecDeque<bool>, u32),
@@ -110,10 +111,11 @@ impl Trip {
                 is_bad && *failures >= limit
             }
             (Self::Count { failures: limit, window, .. }, TripState::Sliding(failed_at)) if is_bad => {
-                let before = limit as usize - 1;
-                failed_at.truncate(before);
+                while failed_at.back().is_some_and(|&first| now.since(first) >= window) {
+                    failed_at.pop_back();
+                }
                 failed_at.push_front(now);
-                failed_at.get(before).is_some_and(|&first| now.since(first) < window)
+                failed_at.len() >= limit as usize
             }
             (Self::Ratio { share, over: Over::Calls(calls), min_calls, .. }, TripState::Last(last, bad)) => {
                 if last.len() >= calls as usize {

@@ -37,7 +37,52 @@ pub enum BudgetRule {
     RatioOfRequests(RatioOfRequests),
 }
 
+/// What the tokens of a rule are. Those of different kinds do not add up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenKind {
+    /// Those of a token bucket, of which a retry takes what its `cost` says.
+    Bucket,
+    /// Those of a throttle, of which a failure takes one.
+    Throttle,
+    /// Those of a quota, of which a retry takes several.
+    Quota,
+    /// Whole retries.
+    Retry,
+}
+
+/// What a state of a rule holds, where that is a number which changes by what calls do and by nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holding {
+    /// At the start, in the unit of the rule.
+    pub initial: u64,
+    /// That unit, in millionths of a token.
+    pub unit: u64,
+}
+
 impl BudgetRule {
+    /// What its tokens are; none if it has none.
+    pub fn token_kind(&self) -> Option<TokenKind> {
+        match self {
+            Self::TokenBucket(_) => Some(TokenKind::Bucket),
+            Self::GrpcThrottle(_) => Some(TokenKind::Throttle),
+            Self::AwsQuota(_) => Some(TokenKind::Quota),
+            Self::WindowedRatio(_) | Self::RatioOfRequests(_) => Some(TokenKind::Retry),
+            Self::Concurrency(_) => None,
+        }
+    }
+
+    /// What each of its states holds; none if they hold more than a number, such as what a window will forget.
+    pub fn holding(&self) -> Option<Holding> {
+        let (initial, unit) = match self {
+            Self::TokenBucket(bucket) => (bucket.initial, 1),
+            Self::GrpcThrottle(throttle) => (throttle.max, MICRO / 1_000),
+            Self::AwsQuota(quota) => (quota.max, MICRO),
+            Self::RatioOfRequests(ratio) => (ratio.floor, 1),
+            Self::WindowedRatio(_) | Self::Concurrency(_) => return None,
+        };
+        Some(Holding { initial, unit })
+    }
+
     /// Whether it looks at more than successes and failures: at calls that begin, or at attempts under way.
     pub fn watches(&self) -> bool {
         matches!(self, Self::WindowedRatio(_) | Self::Concurrency(_) | Self::RatioOfRequests(_))

@@ -55,7 +55,7 @@ const UNKNOWN: Headline = Headline::above_zero("unknown", "outcome\nunknown", St
 const DEAD_LETTERS: Headline = Headline::above_zero("dead_letters", "dead\nletters", Style::Count);
 const ATTEMPTS: Headline = Headline::new("attempts", "attempts", Style::Count);
 
-const SCENARIO: [Headline; 11] = [
+const SCENARIO: [Headline; 14] = [
     REQUESTS,
     OPEN,
     SUCCESS,
@@ -63,6 +63,9 @@ const SCENARIO: [Headline; 11] = [
     DEAD_LETTERS,
     ATTEMPTS,
     Headline::new("retries", "retries", Style::Count),
+    Headline::above_zero("hedges", "hedges", Style::Count),
+    Headline::above_zero("breaker_rejected", "breaker\nrejected", Style::Count),
+    Headline::above_zero("throttled", "throttled", Style::Count),
     Headline::new("amplification", "amplification", Style::Factor),
     Headline::new("retry_peak", "retry peak\nper 100 ms", Style::Count),
     Headline::new("last_retry_s", "last retry\nat", Style::Seconds),
@@ -79,13 +82,14 @@ const CLIENT: [Headline; 7] = [
     Headline::new("give_up_max_ms", "longest wait\nto fail", Style::Milliseconds),
 ];
 
-const SERVICE: [Headline; 12] = [
+const SERVICE: [Headline; 13] = [
     Headline::new("arrivals", "arrivals", Style::Count),
     Headline::new("amplification", "amplification", Style::Factor),
     Headline::new("arrival_peak", "arrival peak\nper 100 ms", Style::Count),
     Headline::new("in_flight_max", "most\nin flight", Style::Count),
     Headline::above_zero("executions_per_request", "executions\nper request", Style::Factor),
     Headline::above_zero("duplicate_effects", "duplicate\neffects", Style::Count),
+    Headline::above_zero("ejections", "servers\nejected", Style::Count),
     Headline::above_zero("refused", "refused", Style::Count),
     Headline::above_zero("dropped", "dropped", Style::Count),
     Headline::above_zero("utilisation", "workers\ntaken", Style::Share),

@@ -46,17 +46,21 @@ impl Resolver<'_> {
         let (key, hint) = if of_groups >= of_services {
             (
                 self.tables.clients.key(),
-                "lower a `count`, share the guards (`shared_by = \"group\"`), or give the pool to a service that the clients call",
+                "lower a `count`, share what can be shared (`shared_by = \"group\"`), or give the pool to a service that \
+                 the clients call",
             )
         } else {
             (
                 self.tables.services.key(),
-                "lower the `instances` of a service whose calls have pools, or share the guards",
+                "lower the `instances` of a service whose calls have these, or share what can be shared \
+                 (`shared_by = \"group\"`)",
             )
         };
         if let (true, Some(place)) = (all > POOLS_MAX, key) {
-            let message =
-                format!("there are {all} pools and guards in all, one for each caller; the limit is {POOLS_MAX}");
+            let message = format!(
+                "there are {all} pools, breakers, throttles and limits of hedges in all, one for each caller; the limit \
+                 is {POOLS_MAX}"
+            );
             self.refuse(place, message, hint);
         }
     }

@@ -6,7 +6,7 @@ use crate::policy::{
     Backoff, Badness, Breaker, CapOrder, Counts, Ejection, Jitter, Over, Position, Schedule, Throttle, ThrottleRule,
     Trip,
 };
-use crate::scenario::counts::{Failures, HedgesInFlight, Probes, WindowCalls};
+use crate::scenario::counts::{Failures, HedgesInFlight, MinCalls, Probes, WindowCalls};
 use crate::scenario::field::{Field, OrNone, Spanned};
 use crate::scenario::resolve::Resolver;
 use crate::scenario::resolve::capacity::narrow;
@@ -73,6 +73,11 @@ impl Resolver<'_> {
         let base = span(&table.open_for).unwrap_or(Span::ZERO);
         let factor = table.open_factor.get().map_or(1.0, |&AtLeastOne(factor)| factor);
         let cap = self.limit(&table.open_cap, &format!("`{path}.breaker.open_cap`"));
+        if let Some(given) = table.open_cap.spanned().filter(|_| cap.is_some_and(|cap| Span::ZERO < cap && cap < base))
+        {
+            let message = format!("`{path}.breaker`: `open_cap` must not be below `open_for`");
+            self.refuse(&given.place, message, "leave it out if the time does not grow");
+        }
         let jitter = match table.open_jitter.get() {
             None => Jitter::None,
             Some(choice) => self.jitter(&format!("{path}.breaker.open_jitter"), choice),
@@ -90,7 +95,7 @@ impl Resolver<'_> {
                 self.require(&table.failures, &owner, "failures", "0.5", Some(place));
                 let over = self.over(&owner, &table.window, &table.calls, &table.min_calls, place);
                 let (&AboveZeroShare(share), (over, min_calls)) = (table.failures.get()?, over?);
-                Some(Trip::Ratio { of: Badness::Failure, share: millionths(share), over, min_calls })
+                Some(Trip::Ratio { of: Badness::Failure, share: trip_share(share), over, min_calls })
             }
             TripChoice::Slow(Spanned { value: table, place }) => {
                 let owner = format!("`{path}.slow`");
@@ -99,7 +104,7 @@ impl Resolver<'_> {
                 let over = self.over(&owner, &table.window, &table.calls, &table.min_calls, place);
                 let (&Duration(limit), &AboveZeroShare(share)) = (table.over.get()?, table.ratio.get()?);
                 let (over, min_calls) = over?;
-                Some(Trip::Ratio { of: Badness::SlowerThan(limit), share: millionths(share), over, min_calls })
+                Some(Trip::Ratio { of: Badness::SlowerThan(limit), share: trip_share(share), over, min_calls })
             }
         }
     }
@@ -119,7 +124,7 @@ impl Resolver<'_> {
         owner: &str,
         window: &Field<Duration>,
         calls: &Field<WindowCalls>,
-        min_calls: &Field<Failures>,
+        min_calls: &Field<MinCalls>,
         place: &Place,
     ) -> Option<(Over, u32)> {
         self.above_zero(window, owner, "window", NO_BREAKER);
@@ -128,7 +133,7 @@ impl Resolver<'_> {
             self.refuse(place, message, "add `window = \"10s\"`, or `calls = 100`");
         }
         self.require(min_calls, owner, "min_calls", "20", Some(place));
-        let least = min_calls.get().map(|&Failures(count)| narrow(count))?;
+        let least = min_calls.get().map(|&MinCalls(count)| narrow(count))?;
         if let Some(&WindowCalls(calls)) = calls.get() {
             let calls = narrow(calls);
             return Some((Over::Calls(calls), least.min(calls)));
@@ -224,6 +229,11 @@ fn by_instance(field: &Field<SharedByChoice>) -> bool {
 
 fn failures(field: &Field<Vec<Spanned<ErrorKind>>>) -> ErrorSet {
     field.get().map_or(ErrorSet::FAILURES, |kinds| kinds.iter().map(|kind| kind.value).collect())
+}
+
+/// A share that opens a breaker. However small, it is none that a breaker without a single failure has reached.
+fn trip_share(share: f64) -> u64 {
+    millionths(share).max(1)
 }
 
 /// A share as it is compared: what is written with up to six decimals is exact.

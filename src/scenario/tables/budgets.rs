@@ -128,7 +128,7 @@ table! {
 }
 
 choice! {
-    /// Which instances of a caller share the state of a budget.
+    /// Which instances of a caller share the state of a budget, a breaker, a throttle, or a limit of hedges.
     SharedByChoice is "a set of callers", unbuilt &[];
     /// None: each client has its own, as has each instance of a calling service.
     "instance" => Instance,

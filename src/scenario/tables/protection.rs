@@ -1,30 +1,30 @@
 //! Breakers, throttles and hedges of calls, and the ejection of servers.
 
 use crate::failure::ErrorKind;
-use crate::scenario::counts::{Failures, HedgesInFlight, Probes, WindowCalls};
+use crate::scenario::counts::{Failures, HedgesInFlight, MinCalls, Probes, WindowCalls};
 use crate::scenario::declare::{choice, table};
 use crate::scenario::field::{OrNone, OrUnlimited, Spanned};
 use crate::scenario::tables::{JitterChoice, SharedByChoice};
 use crate::scenario::values::{AboveZeroShare, AtLeastOne, Copies, Duration, Share};
 
 table! {
-    /// A circuit breaker: closed until it trips, then open for a time in which nothing is sent, then half-open: some probes are let through, and close it or open it again. What it does not let through fails with `breaker_open`, which is not in the default `retry_on`.
+    /// A circuit breaker. Closed, it lets everything through, and counts; when that trips it, it is open, and lets nothing through for a time; then it is half-open: some probes are let through, which close it or open it again. What it does not let through fails with `breaker_open`, which is not in the default `retry_on`.
     BreakerTable is "a breaker", unbuilt &[], exclusive &[];
     /// What opens it. Required. Example: `{ consecutive = 5 }` or `{ ratio = { failures = 0.5, window = "10s", min_calls = 20 } }`.
     trip: TripChoice,
-    /// How long it is open. Required. Example: `"5s"`.
+    /// How long it is open, before probes are let through. Required. Example: `"5s"`.
     open_for: Duration,
-    /// How that grows each time that it opens again without having been closed. Default: `1.0`. Example: `2.0`.
+    /// By what that grows each time that it opens again without having been closed. Default: `1.0`. Example: `2.0`.
     open_factor: AtLeastOne,
     /// The longest that it may grow to. Default: `"none"`. Example: `"60s"`.
     open_cap: OrNone<Duration>,
     /// What makes the times differ between callers. Default: `"none"`. Example: `{ spread = 0.5 }`.
     open_jitter: JitterChoice,
-    /// How many probes a half-open breaker lets through, counted until it closes or opens: all of them must succeed to close it, and the first failure opens it; of a ratio, it opens if as large a share of them is bad as opens it at other times. With `"unlimited"` all go through, and the first that ends decides. Default: `1`. Example: `10`.
+    /// How many probes it lets through when it is half-open; more are turned away until it has closed or opened. All of them must succeed to close it, and the first failure opens it; with a `ratio` or `slow` it waits for all of them, and opens at the same share as ever. With `"unlimited"` everything goes through, and the first that ends decides. Default: `1`. Example: `10`.
     half_open: OrUnlimited<Probes>,
     /// What it counts: every attempt, or every call with all of its attempts. Default: `"attempts"`, or `"calls"` if it stands outside. Example: `"calls"`.
     counts: CountsChoice,
-    /// Whether it stands inside of the retries and is asked before each attempt, or outside and is asked once, when the call begins. Default: `"inside"`. Example: `"outside"`.
+    /// Whether it stands inside of the retries, and is asked before each attempt, or outside, and is asked once, when the call begins. An attempt that it turns away is one of those that the policy allows. Default: `"inside"`. Example: `"outside"`.
     position: PositionChoice,
     /// The errors that are failures; with any other the callee has answered. What the caller itself turned away does not count. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["timeout", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
@@ -61,12 +61,12 @@ table! {
     FailureRatioTable is "a failure ratio", unbuilt &[], exclusive &[("window", "calls")];
     /// So large a share opens it; above 0. Required. Example: `0.5`.
     failures: AboveZeroShare,
-    /// Of which time; what ended in the current tenth of it and the nine before counts. Required, or `calls`. Example: `"10s"`.
+    /// Over how much time: what ended in the current tenth of it, and in the nine before, counts. Required, or `calls`. Example: `"10s"`.
     window: Duration,
-    /// Of how many that ended last. Required, or `window`. Example: `100`.
+    /// Over how many: so many that ended last count. Required, or `window`. Example: `100`.
     calls: WindowCalls,
-    /// How many must have ended: fewer do not open it. More than `calls` are as many. Required. Example: `20`.
-    min_calls: Failures,
+    /// How many must have ended before it may open; more than `calls` are as many. Required. Example: `20`.
+    min_calls: MinCalls,
 }
 
 table! {
@@ -76,12 +76,12 @@ table! {
     over: Duration,
     /// So large a share opens it; above 0. Required. Example: `0.5`.
     ratio: AboveZeroShare,
-    /// Of which time; what ended in the current tenth of it and the nine before counts. Required, or `calls`. Example: `"10s"`.
+    /// Over how much time: what ended in the current tenth of it, and in the nine before, counts. Required, or `calls`. Example: `"10s"`.
     window: Duration,
-    /// Of how many that ended last. Required, or `window`. Example: `100`.
+    /// Over how many: so many that ended last count. Required, or `window`. Example: `100`.
     calls: WindowCalls,
-    /// How many must have ended: fewer do not open it. More than `calls` are as many. Required. Example: `20`.
-    min_calls: Failures,
+    /// How many must have ended before it may open; more than `calls` are as many. Required. Example: `20`.
+    min_calls: MinCalls,
 }
 
 choice! {
@@ -96,9 +96,9 @@ choice! {
 choice! {
     /// Where a breaker stands.
     PositionChoice is "a position", unbuilt &[];
-    /// Inside of the retries.
+    /// Inside of the retries: before each attempt.
     "inside" => Inside,
-    /// Outside.
+    /// Outside of the retries: before each call.
     "outside" => Outside,
 }
 
@@ -109,16 +109,16 @@ choice! {
     "none" => None,
     /// Adaptive throttling as in the SRE book: with probability `(requests - k * accepts) / (requests + 1)`.
     "adaptive" => Adaptive(AdaptiveTable),
-    /// Envoy's admission control: with probability `((requests - accepts / success) / (requests + 1)) ^ (1 / aggression)`.
+    /// Envoy's admission control: with probability `((requests - accepts / success) / (requests + 1)) ^ (1 / aggression)`, up to `max`.
     "admission" => Admission(AdmissionTable),
 }
 
 table! {
-    /// Adaptive throttling. Attempts that are held back are requests, too.
+    /// Adaptive throttling. What it holds back is a request, too, so that in the long run up to `k` times as many attempts are sent as are accepted.
     AdaptiveTable is "adaptive throttling", unbuilt &[], exclusive &[];
-    /// How many requests for each that is accepted are sent in any case. Default: `2.0`. Example: `1.1`.
+    /// So many requests for each that is accepted are sent in any case. Default: `2.0`. Example: `1.1`.
     k: AtLeastOne,
-    /// How long requests and accepts count. Default: `"2m"`. Example: `"30s"`.
+    /// How long requests and accepts count: in the current tenth of it, and the nine before. Default: `"2m"`. Example: `"30s"`.
     window: Duration,
     /// The errors with which an attempt was not accepted. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["overloaded", "rate_limited"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
@@ -127,17 +127,17 @@ table! {
 }
 
 table! {
-    /// Admission control. Only attempts that were sent are requests.
+    /// Admission control. Only what was sent and has ended is a request, so that at least `1 - max` of the attempts are sent, whatever becomes of them.
     AdmissionTable is "admission control", unbuilt &[], exclusive &[];
     /// The share of accepts from which on nothing is held back; above 0. Default: `0.95`. Example: `0.9`.
     success: AboveZeroShare,
-    /// How soon much is held back below that. Default: `1.0`. Example: `2.0`.
+    /// How much is held back below that: the larger, the more. Default: `1.0`. Example: `2.0`.
     aggression: AtLeastOne,
     /// The largest probability. Default: `0.8`. Example: `0.95`.
     max: Share,
-    /// How long requests and accepts count. Default: `"30s"`. Example: `"2m"`.
+    /// How long requests and accepts count: in the current tenth of it, and the nine before. Default: `"30s"`. Example: `"2m"`.
     window: Duration,
-    /// The errors with which an attempt was not accepted. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["overloaded", "unavailable"]`.
+    /// The errors with which an attempt was not accepted. To Envoy, which counts statuses from 500 on, `rate_limited` is none. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["overloaded", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
     /// Who shares its state. Default: `"instance"`. Example: `"group"`.
     shared_by: SharedByChoice,
@@ -146,13 +146,13 @@ table! {
 table! {
     /// Copies of an attempt that has no answer yet, sent beside it. The first success counts; the attempt fails with its last copy. Hedges are among the `attempts`, but neither retries nor part of their limit.
     HedgeTable is "a hedge", unbuilt &[], exclusive &[];
-    /// How long after the attempt was sent the first copy is sent, and so on. Required. Example: `"100ms"`.
+    /// How long after the attempt was sent a copy is sent; the next one as long after that, and so on. Required. Example: `"100ms"`.
     after: Duration,
-    /// How many copies at most. Default: `1`. Example: `2`.
+    /// How many copies of an attempt at most. Default: `1`. Example: `2`.
     copies: Copies,
-    /// How many hedges may be under way at once: one more is left out. Default: `"unlimited"`. Example: `8`.
+    /// How many hedges may be under way at once: one more is left out, and not sent later. Default: `"unlimited"`. Example: `8`.
     in_flight: OrUnlimited<HedgesInFlight>,
-    /// Whether copies that are too late are given up, so that the callee may cancel them. Default: `true`. Example: `false`.
+    /// Whether the callee is told that the others are not needed any more when one has succeeded, and may `cancel` them. Default: `true`. Example: `false`.
     cancel_losers: bool,
     /// For whom the limit of `in_flight` is. Default: `"instance"`. Example: `"group"`.
     shared_by: SharedByChoice,
@@ -161,7 +161,7 @@ table! {
 table! {
     /// Outlier ejection: the balancer sends nothing to a server for a while that has failed too often in a row. All callers share what they know. If all servers are ejected, it picks from all.
     EjectionTable is "an ejection", unbuilt &[], exclusive &[];
-    /// So many failures in a row. Default: `5`. Example: `3`.
+    /// So many failures in a row eject a server. Default: `5`. Example: `3`.
     consecutive: Failures,
     /// For how long; the nth time it is ejected for n times as long. Default: `"30s"`. Example: `"10s"`.
     ejected_for: Duration,
@@ -169,6 +169,6 @@ table! {
     max_ejected_for: Duration,
     /// The largest share of the servers that is ejected at once, rounded down: of five servers 10 % are none. Default: `0.1`. Example: `0.5`.
     max_share: Share,
-    /// The errors that are failures; with any other the server has answered. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["timeout", "unavailable"]`.
+    /// The errors that are failures; with any other the server has answered. To Envoy, which counts statuses from 500 on, `rate_limited` is none. Default: `["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal", "breaker_open", "throttled", "pool_timeout"]`, all but `"invalid"`. Example: `["timeout", "unavailable"]`.
     failure_on: Vec<Spanned<ErrorKind>>,
 }

@@ -90,7 +90,7 @@ choice! {
 }
 
 choice! {
-    /// What makes waits differ; x is the wait of the backoff.
+    /// What makes waits differ; x is the wait of the backoff, or the time for which a breaker opens.
     JitterChoice is "a jitter", unbuilt &[];
     /// x.
     "none" => None,

@@ -4,6 +4,7 @@
 mod account;
 mod copies;
 pub mod diagrams;
+mod levels;
 mod lineage;
 pub mod operations;
 pub mod protection;
@@ -22,15 +23,17 @@ use stormsim::time::Instant;
 
 use account::Account;
 use copies::Copies;
+use levels::{Levels, is_steady, summands};
 use lineage::{Lineage, Possible};
 
-/// Each grant finds room for one retry more, and each refusal finds none; what is left at the end is what there was,
+/// Each grant finds room for one retry more, and each refusal finds none; what is left at any time is what there was,
 /// and what was paid in, less what was spent; and where retries are limited at one instant, none is in progress after
 /// a run that is drained.
 pub fn are_balanced(plan: &Plan, notes: &[(Instant, Note)], outcome: &Outcome, seed: u64) -> Result<(), TestCaseError> {
     let mut accounts = Accounts::new(plan, seed);
     for &(at, note) in notes {
         accounts.enter(at, note)?;
+        accounts.levels.enter(at, row(&accounts.accounts, at));
     }
     accounts.close(outcome)
 }
@@ -44,6 +47,7 @@ struct Accounts<'a> {
     lineage: Lineage<'a>,
     /// By pool and state.
     accounts: Vec<Vec<Account<'a>>>,
+    levels: Levels,
     /// By attempt, what its service said.
     answers: BTreeMap<u64, Result<(), ErrorKind>>,
     /// The attempts that were sent and have not ended.
@@ -59,10 +63,12 @@ impl<'a> Accounts<'a> {
             let account = Account::new(&budget.rule, users.all(|it| it.pool.is_none()));
             vec![account; budget.states as usize]
         });
+        let accounts: Vec<Vec<Account>> = accounts.collect();
         Self {
             plan,
             lineage: Lineage::new(plan, seed),
-            accounts: accounts.collect(),
+            levels: Levels::new(row(&accounts, Instant::ZERO)),
+            accounts,
             answers: BTreeMap::new(),
             copies: Copies::default(),
             failed: BTreeMap::new(),
@@ -189,7 +195,13 @@ impl<'a> Accounts<'a> {
             prop_assert_eq!((account.active, account.retries), (0, 0), "after the end: {:?}", account);
         }
         if outcome.end < outcome.warmup {
-            prop_assert!(outcome.calls.iter().chain([&outcome.all_calls]).all(|tally| tally.tokens_left.is_none()));
+            prop_assert!(
+                outcome
+                    .calls
+                    .iter()
+                    .chain([&outcome.all_calls])
+                    .all(|tally| tally.tokens_left.or(tally.tokens_min).is_none())
+            );
             return Ok(());
         }
         let left_in = |states: &Vec<Account>| states.iter().map(|it| it.left(outcome.end, is_drained)).sum();
@@ -202,12 +214,19 @@ impl<'a> Accounts<'a> {
                 prop_assert_eq!(tally.tokens_left, Some(expected));
             }
         }
-        let counting: Vec<Option<u128>> = (0..left.len()).filter(|&pool| counts(pool)).map(|pool| left[pool]).collect();
+        let counting = summands(self.plan, &(0..left.len()).collect::<Vec<usize>>());
         prop_assert_eq!(outcome.all_calls.tokens_left.is_some(), !counting.is_empty());
-        if let (Some(all), Some(expected)) = (outcome.all_calls.tokens_left, counting.into_iter().sum::<Option<u128>>())
-        {
+        let sum = counting.into_iter().map(|pool| left[pool]).sum::<Option<u128>>();
+        if let (Some(all), Some(expected)) = (outcome.all_calls.tokens_left, sum) {
             prop_assert_eq!(all, expected);
         }
-        Ok(())
+        self.levels.agree(self.plan, outcome)
     }
+}
+
+/// What all states of each budget hold together, of those whose tokens change only when something happens.
+fn row(accounts: &[Vec<Account>], at: Instant) -> Vec<Option<u128>> {
+    let level = |states: &Vec<Account>| states.iter().map(|it| it.left(at, false)).sum::<Option<u128>>();
+    let is_told = |states: &Vec<Account>| states.iter().all(|it| is_steady(it.rule));
+    accounts.iter().map(|states| level(states).filter(|_| is_told(states))).collect()
 }

@@ -17,6 +17,7 @@ pub fn the_timeline_sums_to_the_counts(outcome: &Outcome) -> Result<(), TestCase
             failed: sum.failed + bucket.failed,
             timeouts: sum.timeouts + bucket.timeouts,
             budget_refused: sum.budget_refused + bucket.budget_refused,
+            hedges: sum.hedges + bucket.hedges,
             in_flight_ns: sum.in_flight_ns + bucket.in_flight_ns,
             queued_ns: sum.queued_ns + bucket.queued_ns,
             busy_ns: sum.busy_ns + bucket.busy_ns,
@@ -25,12 +26,12 @@ pub fn the_timeline_sums_to_the_counts(outcome: &Outcome) -> Result<(), TestCase
     let (sum, calls, requests) = (sums(&outcome.timeline.scenario), &outcome.all_calls, &outcome.all_requests);
     prop_assert_eq!((sum.attempts, sum.retries, sum.timeouts), (calls.attempts, calls.retries, calls.timeouts));
     prop_assert_eq!((sum.succeeded, sum.failed), (requests.succeeded, requests.failed() + requests.unknown));
-    prop_assert_eq!(sum.budget_refused, calls.budget_refused);
+    prop_assert_eq!((sum.budget_refused, sum.hedges), (calls.budget_refused, calls.protection.hedges));
     for (buckets, call) in outcome.timeline.calls.iter().zip(&outcome.calls) {
         let sum = sums(buckets);
         prop_assert_eq!((sum.attempts, sum.retries, sum.timeouts), (call.attempts, call.retries, call.timeouts));
         prop_assert_eq!((sum.succeeded, sum.failed), (call.succeeded, call.errors + call.timeouts));
-        prop_assert_eq!(sum.budget_refused, call.budget_refused);
+        prop_assert_eq!((sum.budget_refused, sum.hedges), (call.budget_refused, call.protection.hedges));
     }
     let mut queued_ns = 0;
     for (buckets, service) in outcome.timeline.services.iter().zip(&outcome.services) {

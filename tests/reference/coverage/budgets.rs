@@ -4,6 +4,7 @@ use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::policy::{BudgetRule, Deposit, WindowedRatio};
 use stormsim::time::Instant;
 
+use crate::reference::outcome::outcome;
 use crate::reference::record::{Attempt, AttemptEnd, Call, Caller};
 
 use super::Cases;
@@ -73,6 +74,28 @@ impl Cases<'_> {
                     let later = |other: &Call| other.retries.iter().any(|&(at, _)| slot(at) >= first + 10);
                     self.call(|other| self.state(other) == self.state(it) && later(other))
                 }),
+            ),
+        ]
+    }
+
+    /// What the levels of budgets over time, and the least of them, could get wrong.
+    pub(super) fn levels_of_budgets(&self) -> Vec<(&'static str, bool)> {
+        let (tallies, warmup) = (outcome(self.plan, 0, 0, self.record).all_calls, self.plan.warmup);
+        let budgets = &self.plan.budgets;
+        let changed = |index: usize| self.record.token_changes.iter().any(|change| change.budget == index);
+        let several = (0..budgets.len()).filter(|&index| changed(index)).count() > 1;
+        let lowest = |since: bool| {
+            let changes = self.record.token_changes.iter().filter(|change| (change.at >= warmup) == since);
+            changes.map(|change| change.level).min()
+        };
+        let measured = self.record.end >= warmup;
+        vec![
+            ("levels that add up", several && tallies.tokens_min.is_some()),
+            ("levels that do not add up", several && measured && tallies.tokens_left.is_none()),
+            ("a level that was lower at times", measured && tallies.tokens_min < tallies.tokens_left),
+            (
+                "a level that was lower before the warmup",
+                measured && budgets.len() == 1 && lowest(false).is_some_and(|before| lowest(true) > Some(before)),
             ),
         ]
     }

@@ -69,6 +69,7 @@ impl Cases<'_> {
             self.fallbacks(),
             self.budgets(),
             self.rules_of_budgets(),
+            self.levels_of_budgets(),
             self.abandoned_retries(),
             self.windows_of_faults(),
             self.lost_on_the_way(),

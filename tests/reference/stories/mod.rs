@@ -8,6 +8,7 @@ mod ejections;
 mod faults;
 mod guards;
 mod hedges;
+mod levels_of_budgets;
 mod measured;
 mod operations;
 mod outages;
