@@ -43,6 +43,14 @@ impl Cases<'_> {
             ("a breaker inside that counts calls", kind(Position::Inside, Counts::Calls)),
             ("a breaker outside that counts attempts", kind(Position::Outside, Counts::Attempts)),
             ("a breaker outside that counts calls", kind(Position::Outside, Counts::Calls)),
+            (
+                "a call that counts whose last attempt was not sent",
+                self.step(|rule, it| {
+                    let is_counted = matches!(it.what, BreakerMove::Opens | BreakerMove::OpensAgain);
+                    let last = self.last_attempt(&self.record.calls[it.by]);
+                    rule.counts == Counts::Calls && is_counted && last.is_some_and(|last| last.sent.is_none())
+                }),
+            ),
             ("a client's own breaker", opens(&|_, it| self.whose(it).1 > 0 && is_client(it))),
             ("a server's own breaker", opens(&|_, it| self.whose(it).1 > 0 && !is_client(it))),
             (
@@ -172,6 +180,8 @@ impl Cases<'_> {
         let throttled =
             |shows: &dyn Fn(&Attempt) -> bool| self.attempt(|it| is_turned_away(it, ErrorKind::Throttled) && shows(it));
         let by = |is: fn(&ThrottleRule) -> bool| throttled(&|it| rule(it).is_some_and(|rule| is(&rule.rule)));
+        let is_adaptive =
+            |it: &Attempt| rule(it).is_some_and(|rule| matches!(rule.rule, ThrottleRule::Adaptive { .. }));
         let has_own = |it: &Attempt| {
             let by_instance = self.settings(it).throttle.as_deref().is_some_and(|guard| guard.by_instance);
             by_instance && self.instance(&self.record.calls[it.call]) > 0
@@ -188,6 +198,14 @@ impl Cases<'_> {
                 throttled(&|it| {
                     self.settings(it).breaker.as_deref().is_some_and(|guard| guard.rule.position == Position::Inside)
                 }),
+            ),
+            (
+                "a request without a slot that a throttle takes back",
+                self.attempt(|it| is_adaptive(it) && got_no_slot(it)),
+            ),
+            (
+                "an abandoned request that a throttle takes back",
+                self.attempt(|it| is_adaptive(it) && it.end() == Some(AttemptEnd::Abandoned)),
             ),
             (
                 "let through after others were held back",

@@ -133,6 +133,39 @@ fn a_probe_without_a_slot_makes_room_for_another() {
     assert_eq!((outcome.calls[0].pool_rejected, outcome.calls[0].protection.breaker_rejected), (2, 1));
 }
 
+/// A breaker outside, which counts calls. The first attempt fails at 1 ms, and the retry at 6 ms finds the only slot
+/// taken by the second request: the call has failed after something of it was sent, and so opens the breaker. One that
+/// stands inside goes by what it let through last, of which nothing was sent.
+#[test]
+fn a_call_counts_whose_last_attempt_was_not_sent() {
+    let after_retry = |position: Position| {
+        let mut plan = HandMade::new();
+        let db = plan.service("db", 100, &[]);
+        plan.fault(db, 0, 1, failing(ErrorKind::Unavailable, 1));
+        let arrivals = Arrivals::Trace([0, 2, 10].map(at).to_vec());
+        let rule = Breaker { trip: Trip::Consecutive(1), counts: Counts::Calls, position, ..breaker() };
+        let link = Link::to(db).breaker(rule).pool(1, 0).attempts(2, 5);
+        plan.group("web", 1, Instant::ZERO..Instant::LIMIT, arrivals, &[(u64::MAX, link)]);
+        let (story, _) = tell(&plan.0);
+        let from = story.iter().position(|line| line.contains("turned away")).expect("there is no slot");
+        story[from..from + 5].to_vec()
+    };
+    assert_eq!(
+        after_retry(Position::Outside),
+        [
+            "6 ms: web->db is turned away: pool_timeout",
+            "6 ms: the breaker of web->db opens",
+            "6 ms: web->db fails with web->db: pool_timeout, not_retryable",
+            "10 ms: client 0 of web begins request 2",
+            "10 ms: web->db fails without an attempt: breaker_open, not_retryable",
+        ]
+    );
+    assert_eq!(
+        after_retry(Position::Inside)[..2],
+        ["6 ms: web->db is turned away: pool_timeout", "6 ms: web->db fails with web->db: pool_timeout, not_retryable",]
+    );
+}
+
 /// The book's rule with a K of 1, of a callee that is down: after n requests, held back or not, the next one is held
 /// back with the probability n / (n + 1), by its own draw.
 #[test]
