@@ -44,6 +44,21 @@ impl<const SUMS: usize> Slots<SUMS> {
         }
     }
 
+    /// Takes back what was added at `at`, unless that is forgotten, likewise.
+    pub fn take_back(&mut self, amounts: [i64; SUMS], at: Instant, now: Instant, width: Span, slots: u8) {
+        self.advance(now, width, slots);
+        let age = self.number - at.as_ns() / width.as_ns();
+        if age >= u64::from(slots) {
+            return;
+        }
+        // Below the number of slots, which is that of a byte.
+        let slot = (self.current + slots - age as u8) % slots;
+        for (i, amount) in amounts.into_iter().enumerate() {
+            self.sums[i] -= amount;
+            self.by_slot[slot as usize][i] -= amount;
+        }
+    }
+
     /// Forgets the slots that are over.
     #[inline]
     fn advance(&mut self, now: Instant, width: Span, slots: u8) {
@@ -63,6 +78,22 @@ impl<const SUMS: usize> Slots<SUMS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// It is taken out of the slot that it was added to; what is forgotten leaves nothing to take back.
+    #[test]
+    fn what_is_taken_back_leaves_no_debt() {
+        let width = Span::from_ms(100);
+        let at = |ms: u64| Instant::from_ns(ms * 1_000_000);
+        let mut slots = Slots::<1>::default();
+        slots.add([1], at(0), width, TEN);
+        slots.add([1], at(150), width, TEN);
+        slots.take_back([1], at(0), at(950), width, TEN);
+        assert_eq!(slots.sums(at(950), width, TEN), [1]);
+        assert_eq!(slots.sums(at(1_050), width, TEN), [1]);
+        assert_eq!(slots.sums(at(1_100), width, TEN), [0]);
+        slots.take_back([1], at(150), at(1_150), width, TEN);
+        assert_eq!(slots.sums(at(1_150), width, TEN), [0]);
+    }
 
     /// What was added at the end of a slot counts for nine more of ten, what was added at its beginning for ten.
     #[test]

@@ -47,19 +47,17 @@ impl Throttle {
     /// Whether an attempt that asks at `now`, which never goes back, may be sent, by a uniform draw.
     pub fn admits(&self, ThrottleState(slots): &mut ThrottleState, now: Instant, draw: u64) -> bool {
         let [requests, accepts] = slots.sums(now, self.width(), TEN);
-        // What is taken back after it was forgotten would be less than nothing.
-        let requests = requests.max(0) as f64;
-        let is_held_back = happens(draw, probability(self.rule.held_back(requests, accepts as f64)));
+        let is_held_back = happens(draw, probability(self.rule.held_back(requests as f64, accepts as f64)));
         if matches!(self.rule, ThrottleRule::Adaptive { .. }) {
             slots.add([1, 0], now, self.width(), TEN);
         }
         !is_held_back
     }
 
-    /// An attempt that was let through was not sent after all, or nobody waits for its end.
-    pub fn take_back(&self, ThrottleState(slots): &mut ThrottleState, now: Instant) {
+    /// An attempt that was let through at `asked` was not sent after all, or nobody waits for its end.
+    pub fn take_back(&self, ThrottleState(slots): &mut ThrottleState, asked: Instant, now: Instant) {
         if matches!(self.rule, ThrottleRule::Adaptive { .. }) {
-            slots.add([-1, 0], now, self.width(), TEN);
+            slots.take_back([1, 0], asked, now, self.width(), TEN);
         }
     }
 
@@ -163,12 +161,8 @@ mod tests {
         let (throttle, mut state) = (throttle(ThrottleRule::Adaptive { k: 2.0 }), ThrottleState::default());
         for _ in 0..100 {
             assert!(throttle.admits(&mut state, Instant::ZERO, 0));
-            throttle.take_back(&mut state, Instant::ZERO);
+            throttle.take_back(&mut state, Instant::ZERO, Instant::ZERO);
         }
-        // Forgotten first and taken back later, it leaves no debt that others could use.
         assert!(throttle.admits(&mut state, Instant::ZERO, 0));
-        let later = Instant::ZERO + Span::from_s(10);
-        throttle.take_back(&mut state, later);
-        assert!(throttle.admits(&mut state, later, 0));
     }
 }

@@ -175,7 +175,8 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
         if std::mem::take(&mut self.guards.passed[index as usize].is_request)
             && let Some((throttle, state)) = self.throttle_of(index)
         {
-            throttle.take_back(&mut self.guards.throttles[state], self.now);
+            let asked = self.extras[index as usize].asked;
+            throttle.take_back(&mut self.guards.throttles[state], asked, self.now);
         }
     }
 

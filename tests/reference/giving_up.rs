@@ -85,7 +85,7 @@ impl Interpreter<'_> {
         let key = self.record.attempts[attempt].key;
         self.note(Note::Abandoned { call: id, key });
         if self.record.attempts[attempt].over.is_none() {
-            self.throttle_takes_back(call);
+            self.throttle_takes_back(attempt);
         }
         self.is_over_for_breaker(call);
         let copies = self.under_way(attempt);

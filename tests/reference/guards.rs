@@ -50,10 +50,11 @@ impl<'plan> Interpreter<'plan> {
     }
 
     /// What the throttle has let through says nothing about the callee.
-    pub(super) fn throttle_takes_back(&mut self, call: usize) {
+    pub(super) fn throttle_takes_back(&mut self, attempt: usize) {
+        let Attempt { call, started, .. } = self.record.attempts[attempt];
         if let Some((rule, id, instance)) = self.throttle_of(call) {
             let state = self.throttles.get_mut(&(id, instance)).expect("it has been asked");
-            rule.take_back(state, self.now);
+            rule.take_back(state, started, self.now);
         }
     }
 

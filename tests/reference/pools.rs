@@ -79,7 +79,7 @@ impl Interpreter<'_> {
         self.note(Note::TurnedAway { call: id, key, error });
         self.attempt_is_over(attempt);
         if !matches!(error, ErrorKind::BreakerOpen | ErrorKind::Throttled) {
-            self.throttle_takes_back(call);
+            self.throttle_takes_back(attempt);
         }
         self.attempt_is_over_for_breaker(call);
         self.attempt_failed(attempt, error, None);
