@@ -1,5 +1,7 @@
 //! What wrong retry budgets are answered with, word for word. The snapshots are the specification.
 
+mod told;
+
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -27,15 +29,7 @@ fn told(budgets: &[&str]) -> String {
             Ok(_) => panic!("nothing is wrong with {budget}"),
             Err(errors) => errors.to_string(),
         };
-        let of_interest = |line: &&str| ["error: ", "= help: ", "^"].iter().any(|part| line.contains(part));
-        let lines: Vec<&str> = errors.lines().filter(of_interest).collect();
-        let count = |part: &str| lines.iter().filter(|line| line.contains(part)).count();
-        assert_eq!(count("error: "), count("= help: "), "{errors}");
-        let shown = lines.iter().map(|line| match line.strip_prefix("   | ") {
-            Some(marks) => format!("  {marks}"),
-            None => format!("    {}", line.trim()),
-        });
-        format!("  budget = {budget}\n{}", shown.collect::<Vec<_>>().join("\n"))
+        format!("  budget = {budget}\n{}", told::briefly(&errors))
     };
     budgets.iter().map(answer).collect::<Vec<_>>().join("\n\n")
 }

@@ -1,6 +1,8 @@
 //! What wrong breakers, throttles, hedges and ejections are answered with, word for word. The snapshots are the
 //! specification.
 
+mod told;
+
 use std::path::Path;
 
 use insta::assert_snapshot;
@@ -39,15 +41,7 @@ fn told(key: &str, values: &[&str]) -> String {
         let line = format!("{key} = {value}");
         let text = GOOD.replace(&format!("{key} = \"none\""), &line);
         let errors = errors(&text, &Overrides::default());
-        let of_interest = |line: &&str| ["error: ", "= help: ", "^"].iter().any(|part| line.contains(part));
-        let lines: Vec<&str> = errors.lines().filter(of_interest).collect();
-        let count = |part: &str| lines.iter().filter(|line| line.contains(part)).count();
-        assert_eq!(count("error: "), count("= help: "), "{errors}");
-        let shown = lines.iter().map(|line| match line.split_once("| ").filter(|_| !line.contains("= help")) {
-            Some((_, marks)) => format!("  {marks}"),
-            None => format!("    {}", line.trim()),
-        });
-        format!("  {line}\n{}", shown.collect::<Vec<_>>().join("\n"))
+        format!("  {line}\n{}", told::briefly(&errors))
     };
     values.iter().map(answer).collect::<Vec<_>>().join("\n\n")
 }

@@ -4,17 +4,8 @@
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
 
-/// Of a call.
-pub const CALL: &[&str] = &[];
-
-/// Of a service.
-pub const SERVICE: &[&str] = &[];
-
 /// Of a retry policy.
 pub const RETRY: &[&str] = &["preset"];
-
-/// Metrics, in any scope.
-pub const METRICS: &[&str] = &[];
 
 /// The version that does not have it.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
@@ -28,8 +19,6 @@ pub fn refusal(what: &str, place: &Place) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::metrics::catalogue::{ScopeKind, columns};
     use crate::scenario::reader::Read;
     use crate::scenario::shape::Shape;
     use crate::scenario::tables::ScenarioTable;
@@ -38,12 +27,6 @@ mod tests {
     #[test]
     fn nothing_is_both_built_and_unbuilt() {
         assert!(visit(ScenarioTable::SHAPE) > 20, "the walk reaches the tables and choices of the format");
-        for name in METRICS {
-            assert!(
-                ScopeKind::ALL.iter().all(|&kind| columns(kind).iter().all(|column| column.name != *name)),
-                "{name}"
-            );
-        }
     }
 
     /// Checks everything beneath a shape and returns how many tables and choices there were.

@@ -156,15 +156,11 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// A copy has won: the others are waited for no more.
     fn end_losers(&mut self, index: u32) {
         disarm(&mut self.timers.hedges, index);
-        let call = self.calls[index].call;
         let tells = self.hedge_of(index).is_some_and(|hedge| hedge.cancel_losers);
         while let Some(work) = self.hedges.copies[index as usize].first() {
             let key = self.works[work].key;
             self.tap.note(self.now, Note::Outrun { key });
-            self.recorder.abandoned(call, self.now);
-            self.leave_copies(index, work);
-            self.free_slot(index);
-            self.let_go(work, tells);
+            self.abandon_copy(index, work, tells);
         }
     }
 
@@ -183,14 +179,18 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
 
     /// The call is abandoned, and all copies of its attempt with it.
     pub(super) fn abandon_copies_of(&mut self, index: u32) {
-        let call = self.calls[index].call;
         disarm(&mut self.timers.hedges, index);
         while let Some(work) = self.hedges.copies[index as usize].first() {
-            self.recorder.abandoned(call, self.now);
-            self.leave_copies(index, work);
-            self.free_slot(index);
-            self.let_go(work, true);
+            self.abandon_copy(index, work, true);
         }
+    }
+
+    /// The caller ends a copy itself; if it `tells`, the callee may learn of that.
+    fn abandon_copy(&mut self, index: u32, work: u32, tells: bool) {
+        self.recorder.abandoned(self.calls[index].call, self.now);
+        self.leave_copies(index, work);
+        self.free_slot(index);
+        self.let_go(work, tells);
     }
 
     /// A copy is waited for no more.

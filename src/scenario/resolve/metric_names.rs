@@ -3,7 +3,7 @@
 use crate::metrics::catalogue::{ScopeKind, columns};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
-use crate::scenario::{suggest, unbuilt};
+use crate::scenario::suggest;
 
 /// The most names that are offered.
 const OFFERED_MAX: usize = 6;
@@ -19,9 +19,6 @@ pub fn unknown(
     kind: ScopeKind,
     first_of: impl Fn(ScopeKind) -> Option<String>,
 ) -> Diagnostic {
-    if unbuilt::METRICS.contains(&metric) {
-        return unbuilt::refusal(&format!("the metric `{metric}`"), place);
-    }
     let error = unknown_to(metric, kind, |metric| ways_to(metric, kind, &first_of));
     error.at(place)
 }

@@ -4,12 +4,11 @@ use crate::scenario::counts::PoolSize;
 use crate::scenario::declare::table;
 use crate::scenario::field::OrNone;
 use crate::scenario::tables::{BreakerTable, DistSetting, HedgeTable, ThrottleChoice};
-use crate::scenario::unbuilt;
 use crate::scenario::values::{Copies, Duration, Name, Positive, Reserve, Share};
 
 table! {
     /// A call, known as `caller->label`, with the settings of its caller's side.
-    CallTable is "a call", unbuilt unbuilt::CALL, exclusive &[];
+    CallTable is "a call", unbuilt &[], exclusive &[];
     /// The service that is called. Default: the label. Example: `"gateway"`.
     to: Name,
     /// How often this call is chosen, relative to the others of its client group. Not for calls of services, which are all made. Default: `1.0`. Example: `3`.

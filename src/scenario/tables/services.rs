@@ -14,12 +14,11 @@ use crate::scenario::tables::{
     BalanceChoice, CallTable, CancelChoice, ContentionTable, DistSetting, EjectionTable, LimiterChoice, QueueTable,
     StoreTable,
 };
-use crate::scenario::unbuilt;
 use crate::scenario::values::Name;
 
 table! {
     /// A service: it works for its service time, makes its calls, and answers.
-    ServiceTable is "a service", unbuilt unbuilt::SERVICE, exclusive &[];
+    ServiceTable is "a service", unbuilt &[], exclusive &[];
     /// How long its own work takes. Default: `"0s"`. Example: `"5ms"` or `{ exponential = { mean = "5ms" } }`.
     service_time: DistSetting,
     /// How many identical servers it has, behind a balancer. Each has its own workers, queue and limiter. Default: `1`. Example: `3`.
