@@ -1,5 +1,7 @@
 //! From plans to statements: replicas of every variant in parallel, statistics over them, expectations judged.
 
+pub mod axis;
+mod compare;
 mod cut_short;
 mod expectation;
 mod judge;
@@ -9,6 +11,7 @@ mod strain;
 mod summary;
 mod timeline_sum;
 
+pub use compare::{Comparison, Contrast, Difference, Shown};
 pub use cut_short::{CutShort, Fullest};
 pub use expectation::{Condition, Expectation, Judgement, Scope, Statistic, Tolerance, Verdict, Window, Windows};
 pub use runner::Experiment;

@@ -61,6 +61,8 @@ pub fn write() -> String {
     page += "\n## timeline.csv\n\nOne row per variant, thing and `bucket` of time in which anything happened in any replica. \
              Figures are\nmeans over the replicas; one that has ended counts as 0. The whole run is shown, `warmup` included.\n";
     csv_columns(&mut page, &columns::TIMELINE);
+    page += "\n## comparison.csv\n\nLeft by `compare`: one row per variant but the reference, and metric of the scenario as a whole.\n";
+    csv_columns(&mut page, &columns::COMPARISON);
     page
 }
 
