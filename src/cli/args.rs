@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use stormsim::scenario::Scenario;
 
 /// Retry-storm simulator: what your timeouts, retries and backoff will do in the next outage.
 #[derive(Debug, Parser)]
@@ -23,6 +24,8 @@ pub struct Arguments {
 pub enum Command {
     /// Simulate scenario files: a table, CSV and JSON files, charts.
     Run(RunArguments),
+    /// Compare variants, files, or values of a setting with one of them, replica by replica on the same luck.
+    Compare(CompareArguments),
     /// Check the expectations of scenario files and folders: a line each, failures first.
     Test(TestArguments),
     /// Print the JSON Schema of scenario files, for completion and checks in an editor.
@@ -72,7 +75,37 @@ pub struct RunArguments {
     pub no_charts: bool,
 }
 
-/// What `run` and `test` share.
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArguments {
+    /// Scenario files; of each all variants are compared.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// A setting that varies, and its values: PATH=v1,v2, or PATH=10..100/10 for ten values, or PATH=log:1..1000/7.
+    /// With several all combinations are compared.
+    #[arg(long, value_name = "PATH=VALUES")]
+    pub vary: Vec<String>,
+    /// The variant that the others are compared with [default: the first].
+    #[arg(long, value_name = "NAME")]
+    pub reference: Option<String>,
+    /// The folder for the results [default: output/<scenario name>, or output/comparison of several scenarios].
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// How to simulate.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Do not draw charts.
+    #[arg(long)]
+    pub no_charts: bool,
+}
+
+/// What all commands share that simulate.
 #[derive(Debug, Args)]
 pub struct Settings {
     /// How many replicas of each variant, instead of the number in the file.
@@ -95,6 +128,22 @@ pub struct Settings {
     /// Run only this variant.
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
+}
+
+impl Settings {
+    /// As words of a command that gives the same results, with the seed and the replicas of this scenario.
+    pub fn words(&self, scenario: &Scenario) -> Vec<String> {
+        let mut words = vec!["--seed".to_owned(), scenario.seed.to_string()];
+        words.extend(["--replicas".to_owned(), scenario.replicas.to_string()]);
+        words.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        if let Some(most) = self.max_in_progress {
+            words.extend(["--max-in-progress".to_owned(), most.to_string()]);
+        }
+        if let Some(variant) = &self.variant {
+            words.extend(["--variant".to_owned(), variant.clone()]);
+        }
+        words
+    }
 }
 
 /// Arguments of `test`.

@@ -1,6 +1,7 @@
 //! One file per command, and what they share: streams, colours, exit codes. No simulation logic.
 
 mod args;
+mod compare;
 mod interrupt;
 mod progress;
 mod run;
@@ -57,6 +58,7 @@ pub fn main() -> ExitCode {
     let terminal = Terminal::new(arguments.color);
     let result = match &arguments.command {
         Command::Run(run) => interrupt::install(terminal).and_then(|()| run::run(run, &terminal)),
+        Command::Compare(compare) => interrupt::install(terminal).and_then(|()| compare::run(compare, &terminal)),
         Command::Test(test) => interrupt::install(terminal).and_then(|()| test::run(test, &terminal)),
         Command::Schema => schema::run(&terminal),
     };

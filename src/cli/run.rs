@@ -107,17 +107,7 @@ fn report(job: &Job, arguments: &RunArguments, summary: &Summary, written: &[Pat
 /// The command that gives the same results, whatever the defaults of a later version are.
 fn command(job: &Job, arguments: &RunArguments) -> String {
     let mut words = vec!["stormsim".to_owned(), "run".to_owned(), job.file.display().to_string()];
-    words.extend(["--seed".to_owned(), job.scenario.seed.to_string()]);
-    words.extend(["--replicas".to_owned(), job.scenario.replicas.to_string()]);
-    for set in &arguments.settings.set {
-        words.extend(["--set".to_owned(), set.clone()]);
-    }
-    if let Some(most) = arguments.settings.max_in_progress {
-        words.extend(["--max-in-progress".to_owned(), most.to_string()]);
-    }
-    if let Some(variant) = &arguments.settings.variant {
-        words.extend(["--variant".to_owned(), variant.clone()]);
-    }
+    words.extend(arguments.settings.words(&job.scenario));
     if arguments.output.is_some() {
         words.extend(["--output".to_owned(), job.folder.display().to_string()]);
     }

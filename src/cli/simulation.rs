@@ -17,12 +17,7 @@ pub fn load_all<'a>(
     settings: &Settings,
     terminal: &Terminal,
 ) -> Option<Vec<(&'a Path, Scenario)>> {
-    let overrides = Overrides {
-        set: settings.set.clone(),
-        variant: settings.variant.clone(),
-        seed: settings.seed,
-        replicas: settings.replicas,
-    };
+    let overrides = overrides(settings);
     let mut scenarios = Vec::new();
     let mut all_good = true;
     for file in files {
@@ -35,6 +30,38 @@ pub fn load_all<'a>(
         }
     }
     all_good.then_some(scenarios)
+}
+
+/// Reads a file with each of these settings beside those of the command line. Of the errors, those of the first that is
+/// wrong are shown, and then there is no result.
+pub fn load_each(
+    file: &Path,
+    sets: impl Iterator<Item = Vec<String>>,
+    settings: &Settings,
+    terminal: &Terminal,
+) -> Option<Vec<Scenario>> {
+    let mut scenarios = Vec::new();
+    for set in sets {
+        let mut overrides = overrides(settings);
+        overrides.set.extend(set);
+        match Scenario::load(file, &overrides) {
+            Ok(scenario) => scenarios.push(scenario),
+            Err(diagnostics) => {
+                terminal.message(&diagnostics.render(true, terminal.width()));
+                return None;
+            }
+        }
+    }
+    Some(scenarios)
+}
+
+fn overrides(settings: &Settings) -> Overrides {
+    Overrides {
+        set: settings.set.clone(),
+        variant: settings.variant.clone(),
+        seed: settings.seed,
+        replicas: settings.replicas,
+    }
 }
 
 /// Simulates scenarios one after another, each on all threads.

@@ -1,5 +1,7 @@
 //! From plans to statements: replicas of every variant in parallel, statistics over them, expectations judged.
 
+pub mod axis;
+mod compare;
 mod cut_short;
 mod expectation;
 mod judge;
@@ -10,6 +12,7 @@ mod summary;
 mod timeline_sum;
 mod timeline_tokens;
 
+pub use compare::{Comparison, Contrast, Difference, Shown};
 pub use cut_short::{CutShort, Fullest};
 pub use expectation::{Condition, Expectation, Judgement, Scope, Statistic, Tolerance, Verdict, Window, Windows};
 pub use runner::Experiment;

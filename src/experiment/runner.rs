@@ -121,6 +121,7 @@ impl<'a> Experiment<'a> {
             partial: summaries.iter().any(|variant| variant.partial),
             expectations: expectations.collect(),
             variants: summaries,
+            comparison: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::experiment::{CutShort, Stat, Strain, Verdict};
+use crate::experiment::{Comparison, CutShort, Stat, Strain, Verdict};
 use crate::metrics::catalogue::{ScopeKind, Values};
 use crate::plan::{Capacity, Origin, Plan, ServiceId};
 
@@ -31,6 +31,9 @@ pub struct Summary {
     pub variants: Vec<VariantSummary>,
     /// Every expectation of the file, for every variant it applies to.
     pub expectations: Vec<Verdict>,
+    /// The variants against one of them, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
 }
 
 impl Summary {

@@ -26,11 +26,12 @@ pub enum ArtefactKind {
 }
 
 /// Every file that a run may leave, in the order in which they are written and listed.
-pub static ARTEFACTS: [Artefact; 11] = [
+pub static ARTEFACTS: [Artefact; 12] = [
     data("summary.json", json::summary),
     data("summary.csv", csv::summary),
     data("replicas.csv", csv::replicas),
     data("timeline.csv", csv::timeline),
+    Artefact { name: "comparison.csv", kind: ArtefactKind::Data, applies: has_comparison, render: csv::comparison },
     chart("timeline.png", always, chart::timeline),
     chart("load.png", always, chart::load),
     chart("amplification.png", always, chart::amplification),
@@ -46,6 +47,10 @@ const fn data(name: &'static str, render: fn(&Summary) -> Vec<u8>) -> Artefact {
 
 const fn chart(name: &'static str, applies: fn(&Summary) -> bool, render: fn(&Summary) -> Vec<u8>) -> Artefact {
     Artefact { name, kind: ArtefactKind::Chart, applies, render }
+}
+
+fn has_comparison(summary: &Summary) -> bool {
+    summary.comparison.is_some()
 }
 
 fn always(_: &Summary) -> bool {

@@ -55,6 +55,26 @@ pub static SUMMARY: [CsvColumn; 16] = [
     PARTIAL,
 ];
 
+/// Of `comparison.csv`.
+pub static COMPARISON: [CsvColumn; 12] = [
+    text("variant", "the variant that is compared with the reference"),
+    text("metric", "the metric of the scenario as a whole, by its name on this page"),
+    text("unit", "its unit"),
+    figure("reference", "the mean of the reference, over the replicas in which the metric has a value in both"),
+    figure("mean", "that of the variant"),
+    figure("difference", "the mean of the differences, replica by replica"),
+    figure("ci95_low", "lower bound of the 95 % interval of that mean, by Student's t"),
+    figure("ci95_high", "upper bound of that interval"),
+    CsvColumn { name: "ratio", unit: Some("ratio"), meaning: "`mean / reference`; none if that is 0" },
+    text(
+        "shown",
+        "`lower` or `higher`; `no_difference` if the interval covers 0; `same` in every replica; `nothing` if there are \
+         none",
+    ),
+    count("replicas", "how many replicas these are"),
+    PARTIAL,
+];
+
 /// Of `replicas.csv`; every metric of the scenario comes after them, in the order of the catalogue, and then
 /// [`PARTIAL`], which is about the replica there.
 pub static REPLICAS: [CsvColumn; 3] = [

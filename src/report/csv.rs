@@ -5,7 +5,7 @@
 
 use csv::Writer;
 
-use crate::experiment::{Stat, Summary};
+use crate::experiment::{Difference, Stat, Summary};
 use crate::metrics::catalogue::{self, ScopeKind};
 use crate::report::columns::{self, CsvColumn};
 
@@ -71,6 +71,22 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
                 let last = counts.into_iter().chain([optional(bucket.tokens_left), flag(variant.partial)]);
                 table.row(labels.into_iter().chain(means.map(shortest)).chain(maxima).chain(last));
             }
+        }
+    }
+    table.finish()
+}
+
+/// `comparison.csv`: one row per variant that is compared and metric of the scenario as a whole.
+pub fn comparison(summary: &Summary) -> Vec<u8> {
+    let mut table = Table::with_header(names(&columns::COMPARISON));
+    for contrast in summary.comparison.iter().flat_map(|comparison| &comparison.contrasts) {
+        let partial = summary.variants.iter().any(|variant| variant.name == contrast.name && variant.partial);
+        for (&metric, Difference { reference, value, difference, ratio, shown }) in &contrast.metrics {
+            let labels = [contrast.name.as_str(), metric, value.unit].map(str::to_owned);
+            let [low, high] = difference.ci95.map_or([None; 2], |ci95| ci95.map(Some));
+            let figures = [reference.mean, value.mean, difference.mean, low, high, *ratio].map(optional);
+            let last = [shown.name().to_owned(), difference.n.to_string(), flag(partial)];
+            table.row(labels.into_iter().chain(figures).chain(last));
         }
     }
     table.finish()

@@ -62,6 +62,8 @@ pub fn write() -> String {
              replica. Figures are\nmeans over the replicas; one that has ended counts as 0, but keeps its `tokens_left`. \
              The whole run is shown, `warmup`\nincluded.\n";
     csv_columns(&mut page, &columns::TIMELINE);
+    page += "\n## comparison.csv\n\nLeft by `compare`: one row per variant but the reference, and metric of the scenario as a whole.\n";
+    csv_columns(&mut page, &columns::COMPARISON);
     page
 }
 

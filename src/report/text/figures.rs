@@ -13,10 +13,10 @@ use crate::report::text::{Counted, caveats, failed, recovery};
 const NAMES_SHOWN: usize = 20;
 
 /// A metric worth a column.
-struct Headline {
-    metric: &'static str,
-    head: &'static str,
-    style: Style,
+pub(super) struct Headline {
+    pub(super) metric: &'static str,
+    pub(super) head: &'static str,
+    pub(super) style: Style,
     shown: Shown,
 }
 
@@ -55,7 +55,8 @@ const UNKNOWN: Headline = Headline::above_zero("unknown", "outcome\nunknown", St
 const DEAD_LETTERS: Headline = Headline::above_zero("dead_letters", "dead\nletters", Style::Count);
 const ATTEMPTS: Headline = Headline::new("attempts", "attempts", Style::Count);
 
-const SCENARIO: [Headline; 14] = [
+/// Of a scenario as a whole.
+pub(super) const SCENARIO: [Headline; 14] = [
     REQUESTS,
     OPEN,
     SUCCESS,
@@ -115,7 +116,8 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
     text
 }
 
-fn variants(summary: &Summary, width: usize) -> String {
+/// A row for each variant.
+pub(super) fn variants(summary: &Summary, width: usize) -> String {
     let names = summary.variants.iter().map(|variant| variant.name.clone()).collect();
     let rows: Vec<_> = summary.variants.iter().map(|variant| Some(Row::of(variant, &variant.metrics))).collect();
     let labels = Column { head: "variant".to_owned(), cells: names };

@@ -2,6 +2,7 @@
 
 mod caveats;
 mod checks;
+mod compare;
 mod expectations;
 mod failed;
 mod figures;
@@ -34,6 +35,13 @@ pub fn report(summary: &Summary, width: usize) -> String {
         sections.push(expectations::render(summary, width));
     }
     sections.join("\n")
+}
+
+/// What a comparison shows, for a page of `width` columns, with a newline at its end: the figures of every variant, then
+/// each beside those of the reference.
+pub fn comparison(summary: &Summary, width: usize) -> String {
+    let tables = figures::variants(summary, width);
+    [heading(summary, tables.contains(INCOMPLETE), width), tables, compare::render(summary, width)].join("\n")
 }
 
 /// The expectations of several files, a line each, failures first; with `quiet` only the failures, and nothing if there

@@ -1,0 +1,195 @@
+//! `stormsim compare`: variants, files and settings side by side, on the same luck.
+
+use std::path::{Path, PathBuf};
+
+use stormsim::experiment::axis::{Axis, AxisError, Cell, grid};
+use stormsim::experiment::{Comparison, Summary};
+use stormsim::report::files::{Charts, Output};
+use stormsim::report::{json, text};
+use stormsim::scenario::Scenario;
+
+use crate::cli::args::{CompareArguments, Format};
+use crate::cli::simulation::{Simulator, load_each};
+use crate::cli::terminal::Terminal;
+use crate::cli::{CommandError, Exit, interrupt};
+
+/// A scenario of a comparison: a file with some settings.
+struct Subject<'a> {
+    file: &'a Path,
+    scenario: Scenario,
+    /// What its variants are called in the comparison, in their order.
+    names: Vec<String>,
+}
+
+/// Simulates everything that is to be compared, writes the results side by side, and prints what they show.
+pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
+    let cells = cells(&arguments.vary).map_err(|error| CommandError::Message(format!("`--vary`: {error}")))?;
+    let Some(subjects) = load(arguments, &cells, terminal) else { return Ok(Exit::Error) };
+    let reference = reference(arguments, &subjects)?;
+    check_alike(&subjects)?;
+    let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&subjects));
+    let output = Output::prepare(&folder).map_err(|error| CommandError::Message(error.to_string()))?;
+    let scenarios = subjects.iter().map(|subject| &subject.scenario);
+    let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.quiet)?;
+    let simulate = |subject: &Subject| simulator.simulate(subject.file, &subject.scenario);
+    let summaries = subjects.iter().map(simulate).collect();
+    let summary = side_by_side(&subjects, summaries, &reference);
+    let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
+    let written = output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
+    let exit = match summary.partial {
+        _ if interrupt::is_requested() => Exit::Interrupted,
+        true => Exit::Error,
+        false => Exit::Good,
+    };
+    match arguments.format {
+        Format::Json => terminal.result(&json::summaries(&[summary], false))?,
+        Format::Text if arguments.quiet => {}
+        Format::Text => {
+            let names: Vec<_> = written.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+            let again = command(arguments, &subjects, &reference);
+            let mut report = text::comparison(&summary, terminal.width());
+            report += "\n";
+            report += &text::files(&folder, &names, terminal.width());
+            report += &format!("again with: {again}\n");
+            terminal.result(&report)?;
+        }
+    }
+    Ok(exit)
+}
+
+fn cells(vary: &[String]) -> Result<Vec<Cell>, AxisError> {
+    let axes = vary.iter().map(|text| Axis::parse(text)).collect::<Result<Vec<_>, _>>()?;
+    grid(&axes)
+}
+
+/// Reads every file with every combination of what varies.
+fn load<'a>(arguments: &'a CompareArguments, cells: &[Cell], terminal: &Terminal) -> Option<Vec<Subject<'a>>> {
+    let mut subjects = Vec::new();
+    for file in &arguments.files {
+        let scenarios = load_each(file, cells.iter().map(Cell::overrides), &arguments.settings, terminal)?;
+        for (scenario, cell) in scenarios.into_iter().zip(cells) {
+            let names = names(&scenario, cell, arguments.files.len() > 1);
+            subjects.push(Subject { file, scenario, names });
+        }
+    }
+    Some(subjects)
+}
+
+/// What tells the variants of a scenario from all others: the name of the file's scenario, where there are several
+/// files; that of the variant, where there are several; and what varies.
+fn names(scenario: &Scenario, cell: &Cell, several_files: bool) -> Vec<String> {
+    let variants = scenario.variants();
+    let cell = (!cell.settings.is_empty()).then(|| cell.to_string());
+    let is_told_by_others = variants.len() == 1 && (several_files || cell.is_some());
+    let name = |(variant, _): &(String, _)| {
+        let file = several_files.then(|| scenario.name.clone());
+        let variant = (!is_told_by_others).then(|| variant.clone());
+        let parts: Vec<String> = file.into_iter().chain(variant).chain(cell.clone()).collect();
+        parts.join(", ")
+    };
+    variants.iter().map(name).collect()
+}
+
+/// The variant that the others are compared with: the one that was asked for, or the first.
+fn reference(arguments: &CompareArguments, subjects: &[Subject]) -> Result<String, CommandError> {
+    let names: Vec<&String> = subjects.iter().flat_map(|subject| &subject.names).collect();
+    let files: Vec<String> = arguments.files.iter().map(|file| format!("`{}`", file.display())).collect();
+    if let [only] = names[..] {
+        let message = format!(
+            "there is nothing to compare `{only}` with: {} has one variant; name a second file, or let a setting vary: \
+             `--vary PATH=v1,v2`",
+            files.join(", ")
+        );
+        return Err(CommandError::Message(message));
+    }
+    if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| name) {
+        let message = format!("two of what is compared are called `{twice}`; give one of the scenarios another `name`");
+        return Err(CommandError::Message(message));
+    }
+    match &arguments.reference {
+        None => Ok(names[0].clone()),
+        Some(wanted) if names.contains(&wanted) => Ok(wanted.clone()),
+        Some(wanted) => {
+            let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let message = format!("`--reference {wanted}` is none of what is compared: {}", known.join(", "));
+            Err(CommandError::Message(message))
+        }
+    }
+}
+
+/// Only the same luck, as often, can be compared, and only the same buckets drawn into one chart.
+fn check_alike(subjects: &[Subject]) -> Result<(), CommandError> {
+    let Some((first, others)) = subjects.split_first() else { return Ok(()) };
+    for other in others {
+        let (one, two) = (&first.scenario, &other.scenario);
+        let differs = if one.seed != two.seed {
+            Some(("seed", format!("--seed {}", one.seed)))
+        } else if one.replicas != two.replicas {
+            Some(("number of replicas", format!("--replicas {}", one.replicas.max(two.replicas))))
+        } else if one.bucket != two.bucket {
+            Some(("`bucket`", format!("--set bucket={}ms", one.bucket.as_ms())))
+        } else {
+            None
+        };
+        if let Some((what, flag)) = differs {
+            let message = format!(
+                "`{}` and `{}` have another {what}, so that they cannot be compared; add `{flag}`",
+                first.file.display(),
+                other.file.display()
+            );
+            return Err(CommandError::Message(message));
+        }
+    }
+    Ok(())
+}
+
+/// That of the one scenario, or one for the comparison of several.
+fn default_folder(subjects: &[Subject]) -> PathBuf {
+    let first = &subjects[0].scenario.name;
+    let is_one = subjects.iter().all(|subject| subject.scenario.name == *first);
+    let name = if is_one { first.clone() } else { "comparison".to_owned() };
+    Path::new("output").join(name)
+}
+
+/// All variants in one summary, under the names of the comparison.
+fn side_by_side(subjects: &[Subject], summaries: Vec<Summary>, reference: &str) -> Summary {
+    let mut all: Option<Summary> = None;
+    for (subject, mut summary) in subjects.iter().zip(summaries) {
+        for (variant, name) in summary.variants.iter_mut().zip(&subject.names) {
+            variant.name.clone_from(name);
+        }
+        // Whether they are met is the business of `run` and `test`.
+        summary.expectations.clear();
+        match &mut all {
+            None => all = Some(summary),
+            Some(all) => {
+                if all.scenario.name != summary.scenario.name {
+                    all.scenario.name += &format!(", {}", summary.scenario.name);
+                    all.scenario.sha256 += &format!(", {}", summary.scenario.sha256);
+                }
+                all.partial |= summary.partial;
+                all.variants.extend(summary.variants);
+            }
+        }
+    }
+    let mut summary = all.expect("there are at least two to compare");
+    summary.comparison = Comparison::of(&summary, reference);
+    summary
+}
+
+/// The command that gives the same results, whatever the defaults of a later version are.
+fn command(arguments: &CompareArguments, subjects: &[Subject], reference: &str) -> String {
+    let mut words = vec!["stormsim".to_owned(), "compare".to_owned()];
+    words.extend(arguments.files.iter().map(|file| file.display().to_string()));
+    words.extend(arguments.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]));
+    words.extend(["--reference".to_owned(), reference.to_owned()]);
+    words.extend(arguments.settings.words(&subjects[0].scenario));
+    if let Some(folder) = &arguments.output {
+        words.extend(["--output".to_owned(), folder.display().to_string()]);
+    }
+    if arguments.no_charts {
+        words.push("--no-charts".to_owned());
+    }
+    // Only a zero byte cannot be quoted, and no argument holds one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+}

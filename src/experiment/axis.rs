@@ -1,0 +1,281 @@
+//! Settings that vary: `PATH=v1,v2`, and ranges of numbers.
+
+use std::fmt;
+
+use thiserror::Error;
+
+/// The most cells of a grid.
+pub const CELLS_MAX: usize = 1_000_000;
+
+/// A setting that varies, and its values in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The path of the setting, such as `services.db.workers`.
+    pub path: String,
+    /// The values as they would follow `--set PATH=`; at least one.
+    pub values: Vec<String>,
+}
+
+/// Why a text is no axis, or axes are no grid.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AxisError {
+    /// There is no path, or no value.
+    #[error("`{0}` varies nothing; write `PATH=v1,v2`, such as `services.db.workers=1,2,4`")]
+    NotAnAxis(String),
+    /// Two commas, or one at an end.
+    #[error("`{0}` has an empty value; write one value between two commas")]
+    EmptyValue(String),
+    /// A bracket or a quote that is open at the end.
+    #[error("`{0}` does not close what it opens; quote the strings in it, and close every bracket")]
+    Open(String),
+    /// A range without a number of values, or with one that is no number.
+    #[error("`{0}`: a range says how many values it has, at least 2; write `FROM..TO/COUNT`, such as `10..100/10`")]
+    Count(String),
+    /// An end of a range is no number.
+    #[error("`{0}`: the ends of a range are numbers, or times in the same unit; write `10..100/10`, or `1s..10s/10`")]
+    Ends(String),
+    /// It leads nowhere.
+    #[error("`{0}`: the ends of the range are the same, so that it has one value; write that value alone")]
+    Flat(String),
+    /// Logarithms are of numbers above zero.
+    #[error("`{0}`: both ends of a logarithmic range are above 0; for one from 0 on write its values")]
+    NotPositive(String),
+    /// The same setting twice.
+    #[error("`{0}` varies twice; put all of its values into one")]
+    Twice(String),
+    /// More than [`CELLS_MAX`].
+    #[error("the grid has {0} cells; the limit is {CELLS_MAX}: give the axes fewer values")]
+    TooLarge(String),
+}
+
+impl Axis {
+    /// Reads `PATH=VALUES`: values separated by commas, each as TOML or a bare string; or `FROM..TO/COUNT` for so many
+    /// evenly spaced ones, both ends included, or `log:FROM..TO/COUNT` for so many that grow by the same factor. The
+    /// ends may be times in the same unit.
+    ///
+    /// # Errors
+    ///
+    /// When it is none of these.
+    pub fn parse(text: &str) -> Result<Self, AxisError> {
+        let not_an_axis = || AxisError::NotAnAxis(text.to_owned());
+        let (path, values) = text.split_once('=').ok_or_else(not_an_axis)?;
+        let (path, values) = (path.trim(), values.trim());
+        if path.is_empty() || values.is_empty() {
+            return Err(not_an_axis());
+        }
+        let (is_log, range) = match values.strip_prefix("log:") {
+            Some(range) => (true, range),
+            None => (false, values),
+        };
+        // A decimal point is one point; what is quoted is a string.
+        let values = match range.split_once("..") {
+            Some((from, to)) if is_log || !values.starts_with(['"', '\'', '[', '{']) => {
+                spaced(text, from.trim(), to.trim(), is_log)?
+            }
+            _ if is_log => return Err(AxisError::Count(text.to_owned())),
+            _ => split(text, values)?,
+        };
+        Ok(Self { path: path.to_owned(), values })
+    }
+}
+
+/// The values between two ends.
+fn spaced(text: &str, from: &str, to: &str, is_log: bool) -> Result<Vec<String>, AxisError> {
+    let wrong_count = || AxisError::Count(text.to_owned());
+    let (to, count) = to.split_once('/').ok_or_else(wrong_count)?;
+    let count: usize = count.trim().parse().map_err(|_| wrong_count())?;
+    if count < 2 {
+        return Err(wrong_count());
+    }
+    if count > CELLS_MAX {
+        return Err(AxisError::TooLarge(count.to_string()));
+    }
+    let ends = measure(from).zip(measure(to.trim())).filter(|((_, unit), (_, other))| unit == other);
+    let ((from, unit), (to, _)) = ends.ok_or_else(|| AxisError::Ends(text.to_owned()))?;
+    if from == to {
+        return Err(AxisError::Flat(text.to_owned()));
+    }
+    if is_log && !(from > 0.0 && to > 0.0) {
+        return Err(AxisError::NotPositive(text.to_owned()));
+    }
+    let at = |position: usize| {
+        let share = position as f64 / (count - 1) as f64;
+        let value = match position {
+            0 => from,
+            last if last == count - 1 => to,
+            _ if is_log => from * libm::pow(to / from, share),
+            _ => from + (to - from) * share,
+        };
+        format!("{}{unit}", rounded(value))
+    };
+    Ok((0..count).map(at).collect())
+}
+
+/// A number and its unit, which may be none.
+fn measure(text: &str) -> Option<(f64, &str)> {
+    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let number: f64 = number.trim().parse().ok()?;
+    number.is_finite().then_some((number, unit))
+}
+
+/// To twelve significant digits: 0.1 times 3 is 0.3.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.11e}").parse().unwrap_or(value)
+}
+
+/// Splits at the commas that are in no bracket and in no quotes.
+fn split(text: &str, values: &str) -> Result<Vec<String>, AxisError> {
+    let (mut depth, mut quote, mut start) = (0_usize, None, 0);
+    let mut parts = Vec::new();
+    for (at, c) in values.char_indices() {
+        match (quote, c) {
+            (Some(open), _) => {
+                if c == open {
+                    quote = None;
+                }
+            }
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '[' | '{') => depth += 1,
+            (None, ']' | '}') => depth = depth.saturating_sub(1),
+            (None, ',') if depth == 0 => {
+                parts.push(&values[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if depth > 0 || quote.is_some() {
+        return Err(AxisError::Open(text.to_owned()));
+    }
+    parts.push(&values[start..]);
+    let parts: Vec<String> = parts.into_iter().map(|part| part.trim().to_owned()).collect();
+    if parts.iter().any(String::is_empty) {
+        return Err(AxisError::EmptyValue(text.to_owned()));
+    }
+    Ok(parts)
+}
+
+/// One combination of the values of several axes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// The paths with their values, in the order of the axes.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Cell {
+    /// As `PATH=VALUE`.
+    pub fn overrides(&self) -> Vec<String> {
+        self.settings.iter().map(|(path, value)| format!("{path}={value}")).collect()
+    }
+}
+
+/// The last parts of the paths with the values: `jitter=full, cap=30s`.
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (path, value)) in self.settings.iter().enumerate() {
+            let key = path.rsplit('.').next().unwrap_or(path);
+            write!(f, "{}{key}={}", if i > 0 { ", " } else { "" }, value.trim_matches('"'))?;
+        }
+        Ok(())
+    }
+}
+
+/// All combinations, the values of the last axis next to each other; without an axis the one that sets nothing.
+///
+/// # Errors
+///
+/// When a path varies twice, or when there are more than [`CELLS_MAX`].
+pub fn grid(axes: &[Axis]) -> Result<Vec<Cell>, AxisError> {
+    for (i, axis) in axes.iter().enumerate() {
+        if axes[..i].iter().any(|other| other.path == axis.path) {
+            return Err(AxisError::Twice(axis.path.clone()));
+        }
+    }
+    let count = axes.iter().map(|axis| axis.values.len() as u128).product::<u128>();
+    if count > CELLS_MAX as u128 {
+        return Err(AxisError::TooLarge(count.to_string()));
+    }
+    let mut cells = vec![Cell::default()];
+    for Axis { path, values } in axes {
+        cells = cells
+            .iter()
+            .flat_map(|cell| {
+                values.iter().map(|value| {
+                    let mut settings = cell.settings.clone();
+                    settings.push((path.clone(), value.clone()));
+                    Cell { settings }
+                })
+            })
+            .collect();
+    }
+    Ok(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str) -> Vec<String> {
+        Axis::parse(text).unwrap().values
+    }
+
+    #[test]
+    fn values_are_split_at_commas_outside_of_brackets_and_quotes() {
+        assert_eq!(values("a.b=1, 2,4"), ["1", "2", "4"]);
+        let tables = r#"retries.r.jitter="full",{ spread = 0.2 },{ add = { uniform = { min = "0s", max = "1s" } } }"#;
+        assert_eq!(
+            values(tables),
+            ["\"full\"", "{ spread = 0.2 }", "{ add = { uniform = { min = \"0s\", max = \"1s\" } } }"]
+        );
+        assert_eq!(values(r#"x="a,b",c"#), [r#""a,b""#, "c"]);
+        assert_eq!(Axis::parse("retries.r.cap = 30s").unwrap().path, "retries.r.cap");
+    }
+
+    /// Ten values from 10 to 100 are ten apart; seven from 1 to 1,000 on a logarithmic scale are half a power of ten
+    /// apart.
+    #[test]
+    fn ranges_include_both_ends() {
+        assert_eq!(values("r=10..100/10"), ["10", "20", "30", "40", "50", "60", "70", "80", "90", "100"]);
+        let log = values("r=log:1..1000/7");
+        assert_eq!([&log[0], &log[2], &log[4], &log[6]], ["1", "10", "100", "1000"]);
+        assert!(log[1].starts_with("3.1622776"), "{}", log[1]);
+        assert_eq!(values("r=0.1..0.3/3"), ["0.1", "0.2", "0.3"]);
+        assert_eq!(values("r=3..1/3"), ["3", "2", "1"]);
+        assert_eq!(values("t=1s..3s/3"), ["1s", "2s", "3s"]);
+        assert_eq!(values("r=-1..1/3"), ["-1", "0", "1"]);
+    }
+
+    #[test]
+    fn what_is_no_axis_is_refused() {
+        let error = |text: &str| Axis::parse(text).unwrap_err();
+        let text = |text: &str| text.to_owned();
+        assert_eq!(error("workers"), AxisError::NotAnAxis(text("workers")));
+        assert_eq!(error("=1"), AxisError::NotAnAxis(text("=1")));
+        assert_eq!(error("a="), AxisError::NotAnAxis(text("a=")));
+        assert_eq!(error("a=1,,2"), AxisError::EmptyValue(text("a=1,,2")));
+        assert_eq!(error("a={ x = 1"), AxisError::Open(text("a={ x = 1")));
+        assert_eq!(error("a=1..5"), AxisError::Count(text("a=1..5")));
+        assert_eq!(error("a=1..5/1"), AxisError::Count(text("a=1..5/1")));
+        assert_eq!(error("a=log:5"), AxisError::Count(text("a=log:5")));
+        assert_eq!(error("a=1s..5m/3"), AxisError::Ends(text("a=1s..5m/3")));
+        assert_eq!(error("a=x..y/3"), AxisError::Ends(text("a=x..y/3")));
+        assert_eq!(error("a=5..5/3"), AxisError::Flat(text("a=5..5/3")));
+        assert_eq!(error("a=log:0..5/3"), AxisError::NotPositive(text("a=log:0..5/3")));
+        assert_eq!(error("a=1..5/2000000"), AxisError::TooLarge(text("2000000")));
+    }
+
+    #[test]
+    fn a_grid_has_every_combination_in_order() {
+        let axes = ["a.x=1,2", "b.y=\"p\",q,r"].map(|text| Axis::parse(text).unwrap());
+        let cells = grid(&axes).unwrap();
+        let names: Vec<String> = cells.iter().map(Cell::to_string).collect();
+        assert_eq!(names, ["x=1, y=p", "x=1, y=q", "x=1, y=r", "x=2, y=p", "x=2, y=q", "x=2, y=r"]);
+        assert_eq!(cells[3].overrides(), ["a.x=2", "b.y=\"p\""]);
+        assert_eq!(grid(&[]).unwrap(), [Cell::default()]);
+        let twice = [axes[0].clone(), axes[0].clone()];
+        assert_eq!(grid(&twice), Err(AxisError::Twice("a.x".to_owned())));
+        let long = |path: &str| Axis::parse(&format!("{path}=1..2/2000")).unwrap();
+        assert_eq!(grid(&[long("a"), long("b")]), Err(AxisError::TooLarge("4000000".to_owned())));
+    }
+}
