@@ -130,11 +130,8 @@ fn split(text: &str, values: &str) -> Result<Vec<String>, AxisError> {
     let mut parts = Vec::new();
     for (at, c) in values.char_indices() {
         match (quote, c) {
-            (Some(open), _) => {
-                if c == open {
-                    quote = None;
-                }
-            }
+            (Some(open), _) if c == open => quote = None,
+            (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
             (None, '[' | '{') => depth += 1,
             (None, ']' | '}') => depth = depth.saturating_sub(1),

@@ -343,6 +343,7 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
         partial: false,
         variants,
         expectations: Vec::new(),
+        comparison: None,
     }
 }
 
