@@ -152,8 +152,8 @@ fn common_random_numbers_reduce_the_variance() {
     let spread = |comparison: &Comparison| {
         let contrast = comparison.contrasts.iter().find(|it| it.name == "equal-jitter").expect("it is another");
         let tail = &contrast.metrics["last_retry_s"];
-        let apart = (tail.reference.sd.unwrap().powi(2) + tail.value.sd.unwrap().powi(2)).sqrt();
-        tail.difference.sd.unwrap() / apart
+        let [reference, value, difference] = [&tail.reference, &tail.value, &tail.difference].map(|it| it.sd.unwrap());
+        difference / (reference * reference + value * value).sqrt()
     };
     let paired = spread(&comparison);
     // Against the same variant with other luck nothing cancels out.

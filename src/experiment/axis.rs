@@ -2,18 +2,43 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::scenario::duration;
 
 /// The most cells of a grid.
 pub const CELLS_MAX: usize = 1_000_000;
 
 /// A setting that varies, and its values in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
     /// The path of the setting, such as `services.db.workers`.
     pub path: String,
+    /// How its values are drawn.
+    pub scale: Scale,
     /// The values as they would follow `--set PATH=`; at least one.
     pub values: Vec<String>,
+}
+
+/// How the values of an axis lie beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// By their differences.
+    Linear,
+    /// By their ratios; all are above 0.
+    Log,
+}
+
+/// What the figures of an axis are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Numbers.
+    Number,
+    /// Times, in seconds.
+    Seconds,
 }
 
 /// Why a text is no axis, or axes are no grid.
@@ -43,6 +68,9 @@ pub enum AxisError {
     /// The same setting twice.
     #[error("`{0}` varies twice; put all of its values into one")]
     Twice(String),
+    /// No `FROM..TO`.
+    #[error("`{0}` is no range; write `PATH=FROM..TO`, such as `clients.web.arrivals.poisson.rate=10..100`")]
+    NotARange(String),
     /// More than [`CELLS_MAX`].
     #[error("the grid has {0} cells; the limit is {CELLS_MAX}: give the axes fewer values")]
     TooLarge(String),
@@ -75,8 +103,27 @@ impl Axis {
             _ if is_log => return Err(AxisError::Count(text.to_owned())),
             _ => split(text, values)?,
         };
-        Ok(Self { path: path.to_owned(), values })
+        let scale = if is_log { Scale::Log } else { Scale::Linear };
+        Ok(Self { path: path.to_owned(), scale, values })
     }
+
+    /// Its values as figures; none unless all of them are numbers, or all are times.
+    pub fn figures(&self) -> Option<(Quantity, Vec<f64>)> {
+        let numbers = || self.values.iter().map(|value| number(value)).collect::<Option<Vec<_>>>();
+        let time = |value: &String| duration::parse(value.trim_matches('"')).ok().map(|span| span.as_s());
+        let times = || self.values.iter().map(time).collect::<Option<Vec<_>>>();
+        let numbers = numbers().map(|figures| (Quantity::Number, figures));
+        numbers.or_else(|| times().map(|figures| (Quantity::Seconds, figures)))
+    }
+
+    /// The last part of its path.
+    pub fn key(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or(&self.path)
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// The values between two ends.
@@ -90,38 +137,93 @@ fn spaced(text: &str, from: &str, to: &str, is_log: bool) -> Result<Vec<String>,
     if count > CELLS_MAX {
         return Err(AxisError::TooLarge(count.to_string()));
     }
-    let ends = measure(from).zip(measure(to.trim())).filter(|((_, unit), (_, other))| unit == other);
-    let ((from, unit), (to, _)) = ends.ok_or_else(|| AxisError::Ends(text.to_owned()))?;
-    if from == to {
-        return Err(AxisError::Flat(text.to_owned()));
-    }
-    if is_log && !(from > 0.0 && to > 0.0) {
-        return Err(AxisError::NotPositive(text.to_owned()));
-    }
-    let at = |position: usize| {
-        let share = position as f64 / (count - 1) as f64;
-        let value = match position {
-            0 => from,
-            last if last == count - 1 => to,
-            _ if is_log => from * libm::pow(to / from, share),
-            _ => from + (to - from) * share,
-        };
-        format!("{}{unit}", rounded(value))
-    };
+    let range = Range::parse(text, from, to, is_log)?;
+    let at = |position: usize| range.written(range.at(position as f64 / (count - 1) as f64));
     Ok((0..count).map(at).collect())
+}
+
+/// Figures from one end to the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// One end, in the unit.
+    pub from: f64,
+    /// The other.
+    pub to: f64,
+    /// The unit of a time; empty for numbers.
+    pub unit: String,
+    /// How the figures lie between them.
+    pub scale: Scale,
+}
+
+impl Range {
+    /// Reads `PATH=FROM..TO` or `PATH=log:FROM..TO`; gives the path, too.
+    ///
+    /// # Errors
+    ///
+    /// When it is none.
+    pub fn of_path(text: &str) -> Result<(String, Self), AxisError> {
+        let not_a_range = || AxisError::NotARange(text.to_owned());
+        let (path, ends) = text.split_once('=').ok_or_else(not_a_range)?;
+        let ends = ends.trim();
+        let (is_log, ends) = ends.strip_prefix("log:").map_or((false, ends), |ends| (true, ends));
+        let (from, to) = ends.split_once("..").ok_or_else(not_a_range)?;
+        if path.trim().is_empty() || to.contains('/') {
+            return Err(not_a_range());
+        }
+        Ok((path.trim().to_owned(), Self::parse(text, from, to, is_log)?))
+    }
+
+    /// Of its ends, as they stand in `text`.
+    fn parse(text: &str, from: &str, to: &str, is_log: bool) -> Result<Self, AxisError> {
+        let ends = measure(from.trim()).zip(measure(to.trim())).filter(|((_, unit), (_, other))| unit == other);
+        let ((from, unit), (to, _)) = ends.ok_or_else(|| AxisError::Ends(text.to_owned()))?;
+        if from == to {
+            return Err(AxisError::Flat(text.to_owned()));
+        }
+        if is_log && !(from > 0.0 && to > 0.0) {
+            return Err(AxisError::NotPositive(text.to_owned()));
+        }
+        let scale = if is_log { Scale::Log } else { Scale::Linear };
+        Ok(Self { from, to, unit: unit.to_owned(), scale })
+    }
+
+    /// What is this share of the way from one end to the other.
+    pub fn at(&self, share: f64) -> f64 {
+        match self.scale {
+            _ if share <= 0.0 => self.from,
+            _ if share >= 1.0 => self.to,
+            Scale::Linear => self.from + (self.to - self.from) * share,
+            Scale::Log => self.from * libm::pow(self.to / self.from, share),
+        }
+    }
+
+    /// A figure as it would follow `--set PATH=`: to twelve significant digits, so that 0.1 times 3 is 0.3, and a time
+    /// in whole nanoseconds.
+    pub fn written(&self, figure: f64) -> String {
+        let figure: f64 = format!("{figure:.11e}").parse().unwrap_or(figure);
+        let Some(unit_ns) = duration::nanoseconds(&self.unit) else { return figure.to_string() };
+        let is_whole = (figure * unit_ns as f64).fract() == 0.0 && figure * 1e9 < 1e18;
+        let (figure, unit) = if is_whole { (figure, &*self.unit) } else { to_nanosecond(figure, unit_ns) };
+        format!("{figure}{unit}")
+    }
+}
+
+/// A time of so many units of so many nanoseconds, to the nearest one of these, in a unit in which it is a decimal number.
+fn to_nanosecond(figure: f64, unit_ns: u64) -> (f64, &'static str) {
+    let ns = (figure * unit_ns as f64).round();
+    let (scale, unit) = if unit_ns >= 1_000_000_000 { (1e9, "s") } else { (1e6, "ms") };
+    (ns / scale, unit)
 }
 
 /// A number and its unit, which may be none.
 fn measure(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number.trim().parse().ok()?;
-    number.is_finite().then_some((number, unit))
-}
-
-/// To twelve significant digits: 0.1 times 3 is 0.3.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.11e}").parse().unwrap_or(value)
+    if let Some(number) = number(text) {
+        return Some((number, ""));
+    }
+    let end = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (figure, unit) = text.split_at(end);
+    let figure = number(figure).filter(|_| duration::nanoseconds(unit).is_some())?;
+    Some((figure, unit))
 }
 
 /// Splits at the commas that are in no bracket and in no quotes.
@@ -194,7 +296,7 @@ pub fn grid(axes: &[Axis]) -> Result<Vec<Cell>, AxisError> {
         return Err(AxisError::TooLarge(count.to_string()));
     }
     let mut cells = vec![Cell::default()];
-    for Axis { path, values } in axes {
+    for Axis { path, values, .. } in axes {
         cells = cells
             .iter()
             .flat_map(|cell| {
@@ -239,8 +341,29 @@ mod tests {
         assert!(log[1].starts_with("3.1622776"), "{}", log[1]);
         assert_eq!(values("r=0.1..0.3/3"), ["0.1", "0.2", "0.3"]);
         assert_eq!(values("r=3..1/3"), ["3", "2", "1"]);
-        assert_eq!(values("t=1s..3s/3"), ["1s", "2s", "3s"]);
         assert_eq!(values("r=-1..1/3"), ["-1", "0", "1"]);
+        assert_eq!(values("r=1e3..1e5/2"), ["1000", "100000"]);
+    }
+
+    /// A third of a second is no whole number of nanoseconds, and a third of a minute no decimal number of minutes.
+    #[test]
+    fn times_are_whole_nanoseconds() {
+        assert_eq!(values("t=1s..3s/3"), ["1s", "2s", "3s"]);
+        assert_eq!(values("t=1s..2s/4"), ["1s", "1.333333333s", "1.666666667s", "2s"]);
+        assert_eq!(values("t=0m..1m/4"), ["0m", "20s", "40s", "1m"]);
+        assert_eq!(values("t=0ms..1ms/4"), ["0ms", "0.333333ms", "0.666667ms", "1ms"]);
+        for value in values("t=log:1us..1000000us/50").into_iter().chain(values("t=0.1h..1h/50")) {
+            assert!(duration::parse(&value).is_ok(), "{value}");
+        }
+    }
+
+    #[test]
+    fn figures_are_numbers_or_seconds() {
+        let figures = |text: &str| Axis::parse(text).unwrap().figures();
+        assert_eq!(figures("a=1,2,4"), Some((Quantity::Number, vec![1.0, 2.0, 4.0])));
+        assert_eq!(figures("a=\"500ms\",2s"), Some((Quantity::Seconds, vec![0.5, 2.0])));
+        assert_eq!(figures("a=full,none"), None);
+        assert_eq!(figures("a=1,2s"), None);
     }
 
     #[test]
@@ -259,7 +382,19 @@ mod tests {
         assert_eq!(error("a=x..y/3"), AxisError::Ends(text("a=x..y/3")));
         assert_eq!(error("a=5..5/3"), AxisError::Flat(text("a=5..5/3")));
         assert_eq!(error("a=log:0..5/3"), AxisError::NotPositive(text("a=log:0..5/3")));
+        assert_eq!(error("a=1x..5x/3"), AxisError::Ends(text("a=1x..5x/3")));
         assert_eq!(error("a=1..5/2000000"), AxisError::TooLarge(text("2000000")));
+    }
+
+    #[test]
+    fn a_range_has_two_ends_and_no_count() {
+        let (path, range) = Range::of_path("clients.web.rate = log:10..1000").unwrap();
+        assert_eq!((path.as_str(), range.at(0.0), range.at(1.0)), ("clients.web.rate", 10.0, 1_000.0));
+        assert_eq!(range.written(range.at(0.5)), "100");
+        let refused = |text: &str| Range::of_path(text).unwrap_err();
+        assert_eq!(refused("a=1..5/3"), AxisError::NotARange("a=1..5/3".to_owned()));
+        assert_eq!(refused("a=1,5"), AxisError::NotARange("a=1,5".to_owned()));
+        assert_eq!(refused("a=5..5"), AxisError::Flat("a=5..5".to_owned()));
     }
 
     #[test]

@@ -341,6 +341,7 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
         replicas,
         bucket_ms: 100.0,
         partial: false,
+        precision: None,
         variants,
         expectations: Vec::new(),
         comparison: None,
