@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use stormsim::experiment::axis::{Axis, AxisError, Cell, grid};
+use stormsim::experiment::axis::{Axis, AxisError, Cell, cell, check};
 use stormsim::experiment::{Comparison, Summary};
+use stormsim::report::artefact::RUN;
 use stormsim::report::files::{Charts, Output};
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
@@ -28,7 +29,7 @@ pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, Co
     let reference = reference(arguments, &subjects)?;
     check_alike(&subjects)?;
     let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&subjects));
-    let output = Output::prepare(&folder).map_err(|error| CommandError::Message(error.to_string()))?;
+    let output = Output::prepare(&folder, &RUN).map_err(|error| CommandError::Message(error.to_string()))?;
     let scenarios = subjects.iter().map(|subject| &subject.scenario);
     let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.quiet)?;
     let simulate = |subject: &Subject| simulator.simulate(subject.file, &subject.scenario);
@@ -59,7 +60,7 @@ pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, Co
 
 fn cells(vary: &[String]) -> Result<Vec<Cell>, AxisError> {
     let axes = vary.iter().map(|text| Axis::parse(text)).collect::<Result<Vec<_>, _>>()?;
-    grid(&axes)
+    Ok((0..check(&axes)?).map(|position| cell(&axes, position)).collect())
 }
 
 /// Reads every file with every combination of what varies.

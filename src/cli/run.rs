@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use stormsim::experiment::Summary;
+use stormsim::report::artefact::RUN;
 use stormsim::report::files::{Charts, Output};
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
@@ -19,7 +20,7 @@ use crate::cli::{CommandError, Exit, interrupt};
 struct Job<'a> {
     file: &'a Path,
     scenario: Scenario,
-    output: Output,
+    output: Output<Summary>,
     folder: PathBuf,
 }
 
@@ -85,7 +86,7 @@ fn prepare_all<'a>(
     }
     let prepare = |(file, scenario): (&'a Path, Scenario)| {
         let folder = folder_of(&scenario);
-        let output = Output::prepare(&folder).map_err(|error| CommandError::Message(error.to_string()))?;
+        let output = Output::prepare(&folder, &RUN).map_err(|error| CommandError::Message(error.to_string()))?;
         Ok(Job { file, scenario, output, folder })
     };
     scenarios.into_iter().map(prepare).collect()

@@ -42,8 +42,7 @@ pub fn load_each(
 ) -> Option<Vec<Scenario>> {
     let mut scenarios = Vec::new();
     for set in sets {
-        let mut overrides = overrides(settings);
-        overrides.set.extend(set);
+        let overrides = Overrides { vary: set, ..overrides(settings) };
         match Scenario::load(file, &overrides) {
             Ok(scenario) => scenarios.push(scenario),
             Err(diagnostics) => {
@@ -58,6 +57,7 @@ pub fn load_each(
 fn overrides(settings: &Settings) -> Overrides {
     Overrides {
         set: settings.set.clone(),
+        vary: Vec::new(),
         variant: settings.variant.clone(),
         seed: settings.seed,
         replicas: settings.replicas,

@@ -280,35 +280,37 @@ impl fmt::Display for Cell {
     }
 }
 
-/// All combinations, the values of the last axis next to each other; without an axis the one that sets nothing.
+/// Whether axes make a grid, and of how many cells.
 ///
 /// # Errors
 ///
 /// When a path varies twice, or when there are more than [`CELLS_MAX`].
-pub fn grid(axes: &[Axis]) -> Result<Vec<Cell>, AxisError> {
+pub fn check(axes: &[Axis]) -> Result<usize, AxisError> {
     for (i, axis) in axes.iter().enumerate() {
         if axes[..i].iter().any(|other| other.path == axis.path) {
             return Err(AxisError::Twice(axis.path.clone()));
         }
     }
-    let count = axes.iter().map(|axis| axis.values.len() as u128).product::<u128>();
-    if count > CELLS_MAX as u128 {
-        return Err(AxisError::TooLarge(count.to_string()));
-    }
-    let mut cells = vec![Cell::default()];
-    for Axis { path, values, .. } in axes {
-        cells = cells
-            .iter()
-            .flat_map(|cell| {
-                values.iter().map(|value| {
-                    let mut settings = cell.settings.clone();
-                    settings.push((path.clone(), value.clone()));
-                    Cell { settings }
-                })
-            })
-            .collect();
-    }
-    Ok(cells)
+    // A product of more than a few long axes exceeds any integer.
+    let count = axes.iter().map(|axis| axis.values.len() as f64).product::<f64>();
+    if count > CELLS_MAX as f64 { Err(AxisError::TooLarge(count.to_string())) } else { Ok(count as usize) }
+}
+
+/// One cell of the grid that axes make, by its position from 0: the values of the last axis are next to each other.
+/// Without an axis there is one cell, which sets nothing.
+pub fn cell(axes: &[Axis], position: usize) -> Cell {
+    let mut rest = position;
+    let mut settings: Vec<(String, String)> = axes
+        .iter()
+        .rev()
+        .map(|Axis { path, values, .. }| {
+            let value = values[rest % values.len()].clone();
+            rest /= values.len();
+            (path.clone(), value)
+        })
+        .collect();
+    settings.reverse();
+    Cell { settings }
 }
 
 #[cfg(test)]
@@ -400,14 +402,14 @@ mod tests {
     #[test]
     fn a_grid_has_every_combination_in_order() {
         let axes = ["a.x=1,2", "b.y=\"p\",q,r"].map(|text| Axis::parse(text).unwrap());
-        let cells = grid(&axes).unwrap();
+        let cells: Vec<Cell> = (0..check(&axes).unwrap()).map(|position| cell(&axes, position)).collect();
         let names: Vec<String> = cells.iter().map(Cell::to_string).collect();
         assert_eq!(names, ["x=1, y=p", "x=1, y=q", "x=1, y=r", "x=2, y=p", "x=2, y=q", "x=2, y=r"]);
         assert_eq!(cells[3].overrides(), ["a.x=2", "b.y=\"p\""]);
-        assert_eq!(grid(&[]).unwrap(), [Cell::default()]);
+        assert_eq!((check(&[]), cell(&[], 0)), (Ok(1), Cell::default()));
         let twice = [axes[0].clone(), axes[0].clone()];
-        assert_eq!(grid(&twice), Err(AxisError::Twice("a.x".to_owned())));
+        assert_eq!(check(&twice), Err(AxisError::Twice("a.x".to_owned())));
         let long = |path: &str| Axis::parse(&format!("{path}=1..2/2000")).unwrap();
-        assert_eq!(grid(&[long("a"), long("b")]), Err(AxisError::TooLarge("4000000".to_owned())));
+        assert_eq!(check(&[long("a"), long("b")]), Err(AxisError::TooLarge("4000000".to_owned())));
     }
 }

@@ -20,7 +20,7 @@ mod timeline_tokens;
 pub use compare::{Comparison, Contrast, Difference, Shown};
 pub use cut_short::{CutShort, Fullest};
 pub use expectation::{Condition, Expectation, Judgement, Scope, Statistic, Tolerance, Verdict, Window, Windows};
-pub use frontier::{Allowance, Crossing, FrontierSummary, Point, VariantFrontier};
+pub use frontier::{Crossing, FrontierSummary, Point, Search, Trial, VariantFrontier};
 pub use measure::{Claim, ClaimError, Measure, MeasureError, Op};
 pub use precision::{Precision, Reached};
 pub use runner::Experiment;

@@ -1,10 +1,11 @@
 //! A grid of settings, each cell simulated by itself: what a sweep measures, and what came out.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde::Serialize;
 
-use crate::experiment::axis::Axis;
+use crate::experiment::axis::{self, Axis};
 use crate::experiment::measure::Located;
 use crate::experiment::precision::Spread;
 use crate::experiment::replicas::Replica;
@@ -38,6 +39,13 @@ pub struct SweepSummary {
     pub shown: Vec<usize>,
     /// The cells that are finished, in the order of the grid.
     pub cells: Vec<SweepCell>,
+}
+
+impl SweepSummary {
+    /// The values of the cell at this position.
+    pub fn values(&self, position: usize) -> Vec<String> {
+        axis::cell(&self.axes, position).settings.into_iter().map(|(_, value)| value).collect()
+    }
 }
 
 /// One combination of values.
@@ -101,18 +109,20 @@ impl Experiment<'_> {
 
 /// Does a piece of work for each number below `count`, in their order, on all threads of the current pool: each thread
 /// has one piece at a time, and helps with those of the others where they run in parallel themselves. Begins no more
-/// once `stop` is set.
+/// once `stop` is set or a piece has broken off.
 ///
 /// So there are never more pieces begun and not done than threads, and all replicas of all cells share one pool.
-pub fn each(count: usize, stop: &AtomicBool, work: impl Fn(usize) + Sync) {
-    let next = AtomicUsize::new(0);
+pub fn each(count: usize, stop: &AtomicBool, work: impl Fn(usize) -> ControlFlow<()> + Sync) {
+    let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
     rayon::broadcast(|_| {
-        while !stop.load(Ordering::Relaxed) {
+        while !stop.load(Ordering::Relaxed) && !broken.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= count {
                 break;
             }
-            work(number);
+            if work(number).is_break() {
+                broken.store(true, Ordering::Relaxed);
+            }
         }
     });
 }

@@ -1,7 +1,8 @@
 //! What is shown of a [`Summary`](crate::experiment::Summary): one exporter per file, and the text for people.
 //!
 //! An exporter turns a summary into bytes and does nothing else: [`text`], [`json`], [`csv`], [`chart`].
-//! [`artefact`] lists the files of a run, [`files`] puts them into a folder, [`columns`] says what the CSV files hold.
+//! [`artefact`] lists the files of each command, [`files`] puts them into a folder, [`columns`] says what the CSV files
+//! hold. [`journal`] alone is read again: a sweep goes on from it.
 //!
 //! Architecture invariant: a report computes nothing that is not in the summary. It chooses digits, units and
 //! order; means, intervals and verdicts come from `experiment`. Equal summaries give equal bytes.
@@ -12,6 +13,7 @@ pub mod columns;
 mod coverage;
 pub mod csv;
 pub mod files;
+pub mod journal;
 pub mod json;
 mod number;
 mod services;
