@@ -94,6 +94,7 @@ mod tests {
             r#"
             version = 1
             name = "chain"
+            horizon = "1s"
             clients.web = {{ arrivals = {{ burst = {{ at = "0s" }} }}, calls.api = {{ retry = "thrice" }} }}
             services.api = {{ calls.db = {{ retry = "thrice" }}, calls.cache = {{ copies = 2 }} }}
             services.db = {{ calls.disk = {{ retry = "thrice", probability = 0.5 }}, workers = 4, service_time = "25ms" {db} }}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use stormsim::report::{json, text};
 
 use crate::cli::args::{Format, TestArguments};
-use crate::cli::simulation::{Simulator, exit_of, load_all};
+use crate::cli::simulation::{Simulator, check_precision, exit_of, load_all};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
@@ -18,12 +18,13 @@ pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, Comma
     }
     let paths = files.iter().map(PathBuf::as_path);
     let Some(scenarios) = load_all(paths, &arguments.settings, terminal) else { return Ok(Exit::Error) };
+    check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
     let all = scenarios.iter().map(|(_, scenario)| scenario);
     let simulator = Simulator::new(&arguments.settings, all, terminal, arguments.quiet)?;
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
     for (file, scenario) in &scenarios {
-        let summary = simulator.simulate(file, scenario);
+        let summary = simulator.simulate(file, scenario, &arguments.precision);
         exit = exit.max(exit_of(&summary));
         summaries.push(summary);
         if interrupt::is_requested() {

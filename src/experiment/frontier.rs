@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::analysis::Allowance;
 use crate::experiment::axis::{Range, Scale};
-use crate::experiment::{Claim, Measure, ScenarioInfo, Stat, Statistic, ToolInfo};
+use crate::experiment::{Claim, Measure, Op, ScenarioInfo, Stat, Statistic, ToolInfo};
 
 /// The result of the search: everything that a report may show.
 #[derive(Clone, Debug, Serialize)]
@@ -33,6 +33,8 @@ pub struct FrontierSummary {
     pub condition: String,
     /// The figure that it is about.
     pub measure: Measure,
+    /// How it is held against the bound.
+    pub op: Op,
     /// The bound of the condition, in the unit of the metric.
     pub bound: f64,
     /// By variant, in file order.

@@ -257,6 +257,13 @@ pub enum Op {
     AtLeast,
 }
 
+/// As it is written.
+impl Serialize for Op {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.sign())
+    }
+}
+
 impl Op {
     /// As it is written.
     pub const fn sign(self) -> &'static str {

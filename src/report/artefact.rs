@@ -42,7 +42,7 @@ pub static RUN: [Artefact<Summary>; 12] = [
 ];
 
 /// Every file that a sweep may leave, beside the journal from which it is resumed.
-pub static SWEEP: [Artefact<SweepSummary>; 2] = [data("sweep.json", json::pretty), data("sweep.csv", csv::sweep)];
+pub static SWEEP: [Artefact<SweepSummary>; 1] = [data("sweep.csv", csv::sweep)];
 
 /// Every file that the search for a frontier may leave.
 pub static FRONTIER: [Artefact<FrontierSummary>; 2] =

@@ -1,6 +1,7 @@
 //! Figures for people: as many digits as mean something, thousands grouped, times in a unit of their size.
 
-use crate::experiment::Stat;
+use crate::experiment::{Measure, Stat, Statistic};
+use crate::metrics::catalogue::Unit;
 
 /// What kind of figure it is, and so how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,22 @@ pub(crate) enum Style {
     Milliseconds,
 }
 
+/// Metrics without a unit that are no shares.
+const FACTORS: [&str; 2] = ["amplification", "executions_per_request"];
+
+impl Style {
+    /// That of a measure.
+    pub(crate) fn of(measure: &Measure) -> Self {
+        match measure.unit {
+            Unit::Ratio if FACTORS.contains(&measure.metric) => Self::Factor,
+            Unit::Ratio => Self::Share,
+            Unit::Seconds => Self::Seconds,
+            Unit::Milliseconds => Self::Milliseconds,
+            Unit::Count | Unit::PerSecond => Self::Count,
+        }
+    }
+}
+
 /// Marks a figure that some replicas lack.
 pub(crate) const INCOMPLETE: char = '*';
 
@@ -31,6 +48,15 @@ pub(crate) fn figure(stat: Option<&Stat>, style: Style, replicas: u32) -> String
         text.push(INCOMPLETE);
     }
     text
+}
+
+/// The figure of a measure, a mean with its interval, as [`figure`].
+pub(crate) fn measured(stat: &Stat, measure: &Measure, replicas: u32) -> String {
+    let style = Style::of(measure);
+    match measure.statistic {
+        Statistic::Mean => figure(Some(stat), style, replicas),
+        statistic => statistic.of(stat).map_or("-".to_owned(), |value| plain(value, style, 4)),
+    }
 }
 
 /// A value without interval, to so many significant digits; all of a whole number.
