@@ -167,7 +167,7 @@ pub struct FrontierArguments {
     #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true, value_parser = points)]
     pub points: u32,
     /// How close to look where the condition changes, as a share of the range.
-    #[arg(long, value_name = "SHARE", default_value = "0.5%", allow_negative_numbers = true, value_parser = resolution)]
+    #[arg(long, value_name = "SHARE", default_value = "0.5%", allow_hyphen_values = true, value_parser = resolution)]
     pub resolution: f64,
     /// The folder for the results [default: output/<scenario name>].
     #[arg(short, long, value_name = "DIR")]
@@ -191,7 +191,7 @@ pub struct FrontierArguments {
 pub struct PrecisionArguments {
     /// Add replicas until half of the 95 % interval of every mean that matters is at most this share of it: those that
     /// expectations are about; of a sweep those that are measured.
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = precision)]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = precision)]
     pub precision: Option<f64>,
     /// The most replicas of each variant to add to.
     #[arg(

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use stormsim::experiment::axis::{self, Axis, Cell};
+use stormsim::experiment::axis::{self, Axis, AxisError, Cell};
 use stormsim::scenario::{Diagnostics, Overrides, Scenario, ScenarioFile};
 
 use crate::cli::CommandError;
@@ -24,14 +24,22 @@ impl Axes {
     /// Those of the flags.
     pub fn parse(vary: &[String]) -> Result<Self, CommandError> {
         let axes = vary.iter().map(|text| Axis::parse(text)).collect::<Result<Vec<_>, _>>();
-        axes.and_then(|axes| axis::check(&axes).map(|count| Self { axes, count }))
-            .map_err(|error| CommandError::Message(format!("`--vary`: {error}")))
+        Self::of(axes.map_err(wrong)?)
+    }
+
+    fn of(axes: Vec<Axis>) -> Result<Self, CommandError> {
+        let count = axis::check(&axes).map_err(wrong)?;
+        Ok(Self { axes, count })
     }
 
     /// One of the cells.
     pub fn cell(&self, position: usize) -> Cell {
         axis::cell(&self.axes, position)
     }
+}
+
+fn wrong(error: AxisError) -> CommandError {
+    CommandError::Message(format!("`--vary`: {error}"))
 }
 
 /// A file that is taken with each cell's settings.
@@ -56,6 +64,19 @@ impl Grid {
     /// The scenario with the settings of a cell.
     pub fn scenario(&self, cell: &Cell) -> Result<Scenario, Diagnostics> {
         self.file.scenario(&Overrides { vary: cell.overrides(), ..self.overrides.clone() })
+    }
+
+    /// Rounds what a range has between whole numbers where the setting takes no others.
+    pub fn fit(&self, axes: Vec<Axis>) -> Result<Axes, CommandError> {
+        let is_right = |axis: &Axis| {
+            let cell = |value: &String| Cell { settings: vec![(axis.path.clone(), value.clone())] };
+            axis.values.iter().all(|value| self.scenario(&cell(value)).is_ok())
+        };
+        let fit = |axis: Axis| match axis.rounded() {
+            Some(rounded) if !is_right(&axis) && is_right(&rounded) => rounded,
+            _ => axis,
+        };
+        Axes::of(axes.into_iter().map(fit).collect())
     }
 
     /// The same, of one variant only.

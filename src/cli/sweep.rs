@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Mutex;
 
+use stormsim::experiment::axis::Axis;
 use stormsim::experiment::{Measure, ScenarioInfo, SweepCell, SweepSummary, ToolInfo, each};
 use stormsim::metrics::catalogue::ScopeKind;
 use stormsim::report::artefact::SWEEP;
@@ -35,7 +36,7 @@ pub fn run(arguments: &SweepArguments, terminal: &Terminal) -> Result<Exit, Comm
             return Ok(Exit::Error);
         }
     };
-    let axes = axes(varied, &base)?;
+    let axes = grid.fit(axes(varied, &base)?)?;
     let mut sweep = plan(arguments, &base, &axes)?;
     let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.quiet)?;
     // Before anything in the folder is touched.
@@ -71,17 +72,16 @@ pub fn run(arguments: &SweepArguments, terminal: &Terminal) -> Result<Exit, Comm
 }
 
 /// Those of the flags, else those of the file.
-fn axes(varied: Axes, base: &Scenario) -> Result<Axes, CommandError> {
-    if !varied.axes.is_empty() {
-        return Ok(varied);
+fn axes(varied: Axes, base: &Scenario) -> Result<Vec<Axis>, CommandError> {
+    match (varied.axes, &base.axes) {
+        (axes, _) if !axes.is_empty() => Ok(axes),
+        (_, axes) if !axes.is_empty() => Ok(axes.clone()),
+        _ => {
+            let message = "nothing varies: say what does, such as `--vary retries.NAME.max_attempts=1,2,4`, or put it \
+                           into a `[sweep]` table in the file: `vary = [\"PATH=VALUES\"]`";
+            Err(CommandError::Message(message.to_owned()))
+        }
     }
-    if base.axes.is_empty() {
-        let message = "nothing varies: say what does, such as `--vary retries.NAME.max_attempts=1,2,4`, or put it into \
-                       a `[sweep]` table in the file: `vary = [\"PATH=VALUES\"]`";
-        return Err(CommandError::Message(message.to_owned()));
-    }
-    let count = base.axes.iter().map(|axis| axis.values.len()).product();
-    Ok(Axes { axes: base.axes.clone(), count })
 }
 
 /// The sweep before anything is simulated.
@@ -104,12 +104,10 @@ fn plan(arguments: &SweepArguments, base: &Scenario, axes: &Axes) -> Result<Swee
     let measures = if named.is_empty() { Measure::all(&[ScopeKind::Scenario, ScopeKind::Fault], base) } else { named };
     let figures = axes.count.saturating_mul(base.variants().len()).saturating_mul(measures.len());
     if figures > FIGURES_MAX {
+        let (cells, variants, each) = (axes.count, base.variants().len(), measures.len());
         let message = format!(
-            "{} cells of {} variants with {} figures each are {figures} in all, and {FIGURES_MAX} is the limit: name \
-             those that matter, such as `--metric success_ratio`, or give the axes fewer values",
-            axes.count,
-            base.variants().len(),
-            measures.len(),
+            "{cells} cells x {variants} variants x {each} figures are {figures} in all, and {FIGURES_MAX} is the limit: \
+             name the figures that matter, such as `--metric success_ratio`, or give the axes fewer values"
         );
         return Err(CommandError::Message(message));
     }

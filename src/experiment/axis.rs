@@ -19,6 +19,9 @@ pub struct Axis {
     pub scale: Scale,
     /// The values as they would follow `--set PATH=`; at least one.
     pub values: Vec<String>,
+    /// Whether they were given by the ends of a range.
+    #[serde(skip)]
+    pub is_range: bool,
 }
 
 /// How the values of an axis lie beside each other.
@@ -96,15 +99,28 @@ impl Axis {
             None => (false, values),
         };
         // A decimal point is one point; what is quoted is a string.
-        let values = match range.split_once("..") {
-            Some((from, to)) if is_log || !values.starts_with(['"', '\'', '[', '{']) => {
-                spaced(text, from.trim(), to.trim(), is_log)?
-            }
-            _ if is_log => return Err(AxisError::Count(text.to_owned())),
-            _ => split(text, values)?,
+        let ends = range.split_once("..").filter(|_| is_log || !values.starts_with(['"', '\'', '[', '{']));
+        let spaced = ends.map(|(from, to)| spaced(text, from.trim(), to.trim(), is_log)).transpose()?;
+        let is_range = spaced.is_some();
+        let values = match spaced {
+            Some(values) => values,
+            None if is_log => return Err(AxisError::Count(text.to_owned())),
+            None => split(text, values)?,
         };
         let scale = if is_log { Scale::Log } else { Scale::Linear };
-        Ok(Self { path: path.to_owned(), scale, values })
+        Ok(Self { path: path.to_owned(), scale, values, is_range })
+    }
+
+    /// The same with whole numbers, each once, if it is a range of numbers between two of them and has others.
+    pub fn rounded(&self) -> Option<Self> {
+        let (Quantity::Number, figures) = self.figures().filter(|_| self.is_range)? else { return None };
+        let is_whole = |figure: Option<&f64>| figure.is_some_and(|figure| figure.fract() == 0.0);
+        if !is_whole(figures.first()) || !is_whole(figures.last()) || figures.iter().all(|it| it.fract() == 0.0) {
+            return None;
+        }
+        let mut values: Vec<String> = figures.iter().map(|figure| figure.round().to_string()).collect();
+        values.dedup();
+        Some(Self { values, ..self.clone() })
     }
 
     /// Its values as figures; none unless all of them are numbers, or all are times.
@@ -357,6 +373,17 @@ mod tests {
         for value in values("t=log:1us..1000000us/50").into_iter().chain(values("t=0.1h..1h/50")) {
             assert!(duration::parse(&value).is_ok(), "{value}");
         }
+    }
+
+    #[test]
+    fn ranges_between_whole_numbers_can_be_rounded() {
+        let rounded = |text: &str| Axis::parse(text).unwrap().rounded().map(|axis| axis.values.join(" "));
+        assert_eq!(rounded("n=log:1..1000/7").unwrap(), "1 3 10 32 100 316 1000");
+        assert_eq!(rounded("n=1..3/9").unwrap(), "1 2 3");
+        assert_eq!(rounded("n=1..3/3"), None, "they are whole");
+        assert_eq!(rounded("n=0.5..3/3"), None, "an end is not");
+        assert_eq!(rounded("n=1,1.5,2"), None, "somebody wrote it");
+        assert_eq!(rounded("n=1s..2s/3"), None, "times are no numbers");
     }
 
     #[test]

@@ -121,8 +121,7 @@ fn precision(reached: &Reached, replicas: u32, width: usize) -> String {
     let known =
         reached.reached.map_or("not known at all".to_owned(), |reached| format!("known to ± {}", share(reached)));
     let sentence = format!(
-        "{replicas} replicas are not enough for ± {wanted}: {widest} is {known}; `--max-replicas` above {} allows more.",
-        reached.replicas_max
+        "{replicas} replicas are not enough for ± {wanted}: {widest} is {known}; a higher `--max-replicas` allows more."
     );
     wrap::words(sentence.split(' '), ["", "  "], width).lines().map(|line| styled(WARNING, line) + "\n").collect()
 }
