@@ -168,7 +168,9 @@ fn evaluate(
             return ControlFlow::Break(());
         };
         let mut figures = figures.remove(0);
-        let figure = (figures.stats.remove(0), figures.partial);
+        // Figures of replicas that were cut short say nothing about the condition.
+        let stat = if figures.partial { claim.measure.stat([]) } else { figures.stats.remove(0) };
+        let figure = (stat, figures.partial);
         done.lock().expect("nothing panics")[number] = Some(figure);
         ControlFlow::Continue(())
     };

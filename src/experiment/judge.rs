@@ -62,7 +62,7 @@ impl<'a> Judge<'a> {
     }
 
     /// How well each of the means is known that expectations of this variant are about.
-    pub fn spreads<'r>(&self, replicas: &'r [Replica<Digest>]) -> impl Iterator<Item = Spread> {
+    pub fn spreads(&self, replicas: &[Replica<Digest>]) -> impl Iterator<Item = Spread> {
         self.rows.iter().enumerate().flat_map(move |(at, row)| {
             let Row { expectation, applies, thing, metric } = row;
             let is_mean = *applies && expectation.statistic == Statistic::Mean;

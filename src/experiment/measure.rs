@@ -168,8 +168,8 @@ impl Measure {
         kinds.iter().copied().flat_map(of_kind).collect()
     }
 
-    /// Its values over replicas.
-    pub(super) fn stat(&self, values: impl IntoIterator<Item = Option<f64>>) -> Stat {
+    /// Of its values in each replica.
+    pub fn stat(&self, values: impl IntoIterator<Item = Option<f64>>) -> Stat {
         Stat::over(self.unit, values)
     }
 

@@ -279,7 +279,7 @@ fn a_wrong_table_is_refused_with_its_place() {
     assert!(wrong.contains(" --> small.toml:25:9\n"), "{wrong}");
     small(folder.path(), "[sweep]\nvary = [\"clients.web.count=1,5\"]\nmetrics = [\"retry_peek\"]\n");
     let wrong = refused(folder.path(), "sweep", &["small.toml"]);
-    assert!(wrong.contains("did you mean `retry_peak`?\n --> small.toml:26:12\n"), "{wrong}");
+    assert!(wrong.contains("did you mean `retry_peak`?\n  --> small.toml:26:12\n"), "{wrong}");
 }
 
 /// With `--precision` each cell runs as many replicas as it needs, and each time the same number.

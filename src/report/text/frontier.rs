@@ -20,7 +20,8 @@ pub(super) fn render(frontier: &FrontierSummary, width: usize) -> String {
     );
     text += &wrap::words(looked.split(' '), ["", "  "], width);
     if frontier.partial {
-        text += &styled(WARNING, "Partial: it was not looked for to the end, or replicas were cut short.");
+        text +=
+            &styled(WARNING, "Partial: it was interrupted, or a limit of the simulator was reached at some values.");
         text += "\n";
     }
     text += "\n";
@@ -38,12 +39,11 @@ fn sentence(frontier: &FrontierSummary, variant: &VariantFrontier) -> String {
         several => {
             let condition = &frontier.condition;
             let change = |crossing: &Crossing| {
-                let (verb, at) =
-                    if crossing.holds_above { ("begins", crossing.above) } else { ("ceases", crossing.above) };
-                format!("{verb} at {}{}", written(frontier, variant, at), interval(variant, crossing))
+                let verb = if crossing.holds_above { "begins" } else { "ceases" };
+                format!("{verb} at {}{}", written(frontier, variant, crossing.above), interval(variant, crossing))
             };
             let changes: Vec<String> = several.iter().map(change).collect();
-            format!("not monotone: `{condition}` {} to hold", changes.join(", "))
+            format!("not monotone: that `{condition}` {}", changes.join(", "))
         }
     };
     if let Some(allowance) = &variant.allowance {

@@ -39,6 +39,9 @@ pub(super) fn render(sweep: &SweepSummary, resumed: usize, width: usize) -> Stri
         let measure = &sweep.measures[at];
         let figure = move |cell: &SweepCell, variant: usize| {
             let figures = &cell.variants[variant];
+            if figures.partial {
+                return "cut short".to_owned();
+            }
             number::measured(&figures.stats[at], measure, figures.replicas)
         };
         let head = measure.to_string();
@@ -72,14 +75,13 @@ fn heading(sweep: &SweepSummary, resumed: usize, width: usize) -> String {
     }
     let missing = sweep.grid - sweep.cells.len();
     if missing > 0 {
-        let sentence = format!("partial: {} of {} are not there", number::whole(missing), Counted(sweep.grid, "cell"));
+        let sentence = format!("partial: {} of {} are missing", number::whole(missing), Counted(sweep.grid, "cell"));
         text += &styled(WARNING, &sentence);
         text += "\n";
     }
     let cut = sweep.cells.iter().filter(|cell| cell.variants.iter().any(|variant| variant.partial)).count();
     if cut > 0 {
-        let sentence =
-            format!("partial: in {} replicas were cut short by a limit of the simulator", Counted(cut, "cell"));
+        let sentence = format!("partial: in {} a limit of the simulator was reached", Counted(cut, "cell"));
         text += &styled(WARNING, &sentence);
         text += "\n";
     }
