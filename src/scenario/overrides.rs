@@ -88,6 +88,10 @@ const CLOSED_TO_FLAGS: [(&str, &str); 3] = [
     ("sweep", "`stormsim sweep` has flags for it: `--vary` and `--metric`"),
 ];
 
+/// What `--vary` may not set either, and why.
+const CLOSED_TO_AXES: [(&str, &str); 2] =
+    [("name", "it changes nothing that is simulated"), ("version", "it changes nothing that is simulated")];
+
 /// The settings of each variant of a file.
 pub fn variants(root: &Table, errors: &mut Vec<Diagnostic>) -> IndexMap<String, Vec<Setting>> {
     let Some(Value::Table(variants)) = root.get("variants").map(|entry| &entry.node.value) else {
@@ -117,17 +121,24 @@ fn setting_of_variant(key: &str, entry: &Entry) -> Result<Setting, Diagnostic> {
 
 /// The settings of the flags. Each flag becomes a text of its own, called `--set` or `--vary`.
 pub fn flags(overrides: &Overrides, sources: &mut Sources, errors: &mut Vec<Diagnostic>) -> Vec<Setting> {
-    let set = overrides.set.iter().map(|text| ("--set", text));
-    let vary = overrides.vary.iter().map(|text| ("--vary", text));
+    let axes = [&CLOSED_TO_FLAGS[..], &CLOSED_TO_AXES].concat();
+    let set = overrides.set.iter().map(|text| ("--set", &CLOSED_TO_FLAGS[..], text));
+    let vary = overrides.vary.iter().map(|text| ("--vary", &axes[..], text));
     set.chain(vary)
-        .filter_map(|(name, text)| {
+        .filter_map(|(name, closed, text)| {
             let start = sources.add(name, text);
-            flag(name, text, start).map_err(|error| errors.push(error)).ok()
+            flag(text, start, |path| check_root(path, closed, &format!("`{name}`")))
+                .map_err(|error| errors.push(error))
+                .ok()
         })
         .collect()
 }
 
-fn flag(name: &str, text: &str, start: usize) -> Result<Setting, Diagnostic> {
+fn flag(
+    text: &str,
+    start: usize,
+    check: impl FnOnce(&[Segment]) -> Result<(), Diagnostic>,
+) -> Result<Setting, Diagnostic> {
     let whole = start..start + text.len();
     let Some((path_text, value_text)) = text.split_once('=') else {
         let error = Diagnostic::new(format!("`{text}` sets nothing")).at(&whole);
@@ -135,7 +146,7 @@ fn flag(name: &str, text: &str, start: usize) -> Result<Setting, Diagnostic> {
     };
     let path_place = start..start + path_text.len();
     let path = split(path_text.trim_end(), &path_place).ok_or_else(|| bad_path(path_text, &path_place))?;
-    check_root(&path, &CLOSED_TO_FLAGS, &format!("`{name}`"))?;
+    check(&path)?;
     let value_start = whole.end - value_text.trim_start().len();
     let value_text = value_text.trim();
     let value_place = value_start..value_start + value_text.len();

@@ -249,6 +249,8 @@ fn what_makes_no_grid_is_refused() {
     );
     let path = refused(&["--vary", "retries.patient.retires=1,2"]);
     assert!(path.starts_with("error: unknown key `retries.patient.retires`\n --> --vary:1:17\n"), "{path}");
+    let name = refused(&["--vary", "name=a,b"]);
+    assert!(name.starts_with("error: `--vary` cannot set `name`\n --> --vary:1:1\n"), "{name}");
     let wrong = refused(&["--vary", JITTER, "--vary", "retries.patient.cap=1s,2x"]);
     assert!(wrong.contains("retries.patient.cap=2x"), "{wrong}");
     assert!(wrong.ends_with("note: the first of the cells that are wrong: jitter=full, cap=2x\n"), "{wrong}");
