@@ -1,6 +1,7 @@
 //! Figures for people: as many digits as mean something, thousands grouped, times in a unit of their size.
 
 use crate::experiment::Stat;
+use crate::metrics::catalogue::Unit;
 
 /// What kind of figure it is, and so how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,20 @@ pub(crate) enum Style {
     Seconds,
     /// Milliseconds, written like seconds.
     Milliseconds,
+}
+
+impl Style {
+    /// How a metric is written.
+    pub(crate) fn of(metric: &str, unit: Unit) -> Self {
+        match (metric, unit) {
+            ("amplification" | "executions_per_request", _) => Self::Factor,
+            // Its mean is the share of the replicas that did.
+            ("recovered", _) | (_, Unit::Ratio) => Self::Share,
+            (_, Unit::Seconds) => Self::Seconds,
+            (_, Unit::Milliseconds) => Self::Milliseconds,
+            (_, Unit::Count | Unit::PerSecond) => Self::Count,
+        }
+    }
 }
 
 /// Marks a figure that some replicas lack.
@@ -75,7 +90,7 @@ fn readable(value: f64, style: Style) -> usize {
 }
 
 /// What to multiply a value by, and the unit that it then has.
-fn scaling(value: f64, style: Style) -> (f64, &'static str) {
+pub(crate) fn scaling(value: f64, style: Style) -> (f64, &'static str) {
     match style {
         Style::Count => (1.0, ""),
         Style::Factor => (1.0, "x"),
@@ -158,7 +173,6 @@ fn grouped(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::catalogue::Unit;
 
     fn alone(value: f64, style: Style) -> String {
         plain(value, style, 4)
