@@ -160,7 +160,9 @@ fn draw_band(canvas: &Canvas<'_>, run: &[Spot], color: RGBColor, values: &Scale)
 fn draw_whisker(canvas: &Canvas<'_>, spot: &Spot, color: RGBColor, values: &Scale) {
     let Some([low, high]) = spot.interval.map(|ends| ends.map(|end| values.at(end))) else { return };
     canvas.fill(&Area { x: spot.x..spot.x + 1, y: high..low }, color);
-    for y in [low, high] {
+    let middle = values.at(spot.value);
+    // Caps that the dot hides in part would change its shape.
+    for y in [low, high].into_iter().filter(|y| (middle - y).abs() > DOT_RADIUS + STROKE) {
         canvas.fill(&Area { x: spot.x - CAP..spot.x + CAP + 1, y: y - STROKE / 2..y }, color);
     }
 }

@@ -14,7 +14,7 @@ const TITLE: i32 = 25;
 /// Below the title.
 const BLANK: i32 = 15;
 /// A tick has at most so many lines of labels.
-const LINES_MAX: usize = 3;
+const LINES_MAX: usize = 4;
 
 /// What is below the panels over these columns.
 pub(super) struct Foot {
@@ -29,10 +29,10 @@ struct Tick {
 }
 
 impl Foot {
-    /// With the column and the label of each tick; a label has `room` pixels.
-    pub fn of(pixels: Range<i32>, ticks: impl IntoIterator<Item = (i32, String)>, room: i32, title: &str) -> Self {
+    /// With the column and the label of each tick; a label has `room` pixels. A title that is wider than the panels
+    /// reaches further to the right.
+    pub fn of(pixels: Range<i32>, ticks: impl IntoIterator<Item = (i32, String)>, room: i32, title: String) -> Self {
         let tick = |(x, label): (i32, String)| Tick { x, lines: Font::BODY.wrapped(&label, room, LINES_MAX) };
-        let title = Font::BODY.ending(title, pixels.len() as i32);
         Self { ticks: ticks.into_iter().map(tick).collect(), title, pixels }
     }
 
@@ -62,7 +62,8 @@ impl Foot {
                 canvas.text(line, Font::BODY, palette::QUIET, Align::Middle, (x, baseline));
             }
         }
-        let middle = right + (self.pixels.start + self.pixels.end) / 2;
+        let middle = (self.pixels.start + self.pixels.end) / 2;
+        let middle = right + middle.max(self.pixels.start + Font::BODY.width(&self.title) / 2);
         let at = (middle, bottom + FIRST + self.further_lines() + TITLE);
         canvas.text(&self.title, Font::BODY, palette::TEXT, Align::Middle, at);
     }

@@ -40,7 +40,7 @@ pub fn frontier(summary: &FrontierSummary) -> Vec<u8> {
         let sentence = format!("`{}` has no figure at any value of {}", summary.measure, summary.path);
         return blank::chart(&head(summary, &[], false), &sentence);
     };
-    let flags = Flags::above(&pixels, flags(summary, &setting));
+    let flags = Flags::of(flags(summary, &setting));
     let head = head(summary, &curves, flags.has_dashed());
     let top = head.height() + HEADING + flags.height();
     let area = Area { x: pixels, y: top..top + HEIGHT };

@@ -6,7 +6,7 @@ use super::heat_panel::{Layout, Panel};
 use super::legend::{Entry, Mark};
 use super::{WIDTH, head, palette, sweep};
 use crate::experiment::axis::Axis;
-use crate::experiment::{Measure, SweepSummary};
+use crate::experiment::{Measure, SweepCell, SweepSummary};
 use crate::report::number::{INCOMPLETE, Style};
 
 /// More panels than this make a picture that no screen shows at once.
@@ -37,10 +37,18 @@ pub(super) struct Choice<'a> {
     variant: usize,
 }
 
-impl Choice<'_> {
+impl<'a> Choice<'a> {
     /// What is at this position of the grid.
-    pub fn tile(&self, summary: &SweepSummary, position: usize) -> Tile {
-        let Some(cell) = sweep::cell(summary, position) else { return Tile::Missing };
+    pub fn tile(self, summary: &SweepSummary, position: usize) -> Tile {
+        sweep::cell(summary, position).map_or(Tile::Missing, |cell| self.of(cell))
+    }
+
+    /// The cells that are finished.
+    fn tiles(self, summary: &'a SweepSummary) -> impl Iterator<Item = Tile> + Clone {
+        summary.cells.iter().map(move |cell| self.of(cell))
+    }
+
+    fn of(self, cell: &SweepCell) -> Tile {
         let figures = cell.variants.get(self.variant);
         let stat = figures.and_then(|figures| Some((figures.replicas, figures.stats.get(self.measure_at)?)));
         let value = |(replicas, stat)| Some((replicas, stat, self.measure.statistic.of(stat)?));
@@ -63,16 +71,20 @@ pub(super) fn chart(summary: &SweepSummary, up: &Axis, right: &Axis) -> Vec<u8> 
     for &(measure_at, measure) in &measures {
         let choices = (0..variants_shown).map(|variant| Choice { measure, measure_at, variant });
         let mut seen_of = Seen { missing: summary.cells.len() < summary.grid, ..Seen::default() };
-        choices.clone().for_each(|choice| seen_of.look_at(summary, &choice));
+        choices.clone().for_each(|choice| seen_of.look_at(summary, choice));
         let style = Style::of(measure.metric, measure.unit);
-        panels.extend(choices.map(|choice| {
-            let colors = seen_of.range.map(|range| ColorScale::of(range, style, layout.key_columns()));
-            let variant = (variants.len() > 1).then(|| &*variants[choice.variant].variant);
-            Panel::of(choice, variant, colors, summary, &layout)
+        let tiles = choices.clone().flat_map(|choice| choice.tiles(summary));
+        let digits = layout.digits(tiles, style);
+        panels.extend(choices.map(|choice| Panel {
+            choice,
+            variant: (variants.len() > 1).then(|| &*variants[choice.variant].variant),
+            style,
+            colors: seen_of.range.map(|range| ColorScale::of(range, style, layout.key_columns())),
+            digits,
         }));
         seen = seen.and(seen_of);
     }
-    let remark = seen.remark(panels.iter().all(|panel| panel.is_written))
+    let remark = seen.remark(panels.iter().all(|panel| panel.digits.is_some()))
         + &head::left_out(variants_shown, variants.len(), "variants")
         + &sweep::measures_left_out(summary, measures.len());
     let head = sweep::of(summary, "cell", &remark, seen.legend());
@@ -105,9 +117,9 @@ struct Seen {
 }
 
 impl Seen {
-    fn look_at(&mut self, summary: &SweepSummary, choice: &Choice<'_>) {
-        for cell in &summary.cells {
-            match choice.tile(summary, cell.position) {
+    fn look_at<'a>(&mut self, summary: &'a SweepSummary, choice: Choice<'a>) {
+        for tile in choice.tiles(summary) {
+            match tile {
                 Tile::Missing => self.missing = true,
                 Tile::Undefined => self.undefined = true,
                 Tile::Figure { value, complete } => {

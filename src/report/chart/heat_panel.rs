@@ -20,13 +20,15 @@ const LINE: i32 = 26;
 /// Rows above them.
 const TOP: i32 = 14;
 /// Larger cells would not be read more easily.
-const CELL_MAX: (i32, i32) = (140, 64);
+const CELL_MAX: (i32, i32) = (220, 64);
 /// Rows of the cells of a panel that has the whole width, and the most of them where they are many.
 const ROWS: usize = 560;
 const ROWS_MAX: usize = 1_000;
 /// The labels of the upward axis take at most so many columns.
 const LABELS_MAX: i32 = 150;
+/// Rows of a line of them, and the most lines of each.
 const LABEL: i32 = 20;
+const LABEL_LINES: usize = 3;
 /// Cells of so many pixels are set apart from each other.
 const APART: i32 = 8;
 /// In narrower cells nothing is written, in lower ones neither.
@@ -35,8 +37,8 @@ const WRITTEN_MIN: (i32, i32) = (26, 22);
 const PADDING: i32 = 6;
 /// A key is not wider.
 const KEY_MAX: i32 = 320;
-/// Digits of the figures in cells.
-const DIGITS: i32 = 3;
+/// Digits of the figures in cells: three if there is room for them.
+const DIGITS: [i32; 2] = [3, 2];
 
 /// The values of an axis on pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,8 +115,8 @@ impl<'a> Layout<'a> {
         let named = right.beside_each_other(cells.slot());
         let room = named.get(1).map_or(f64::from(width - labels), |(second, _)| cells.slot() * *second as f64) as i32;
         let ticks: Vec<_> = named.into_iter().map(|(at, label)| (cells.middle(at), label)).collect();
-        let title = right.title() + &cells.remark();
-        let foot = Foot::of(0..(width - labels), ticks, room - GAP, &title);
+        let title = Font::BODY.ending(&(right.title() + &cells.remark()), width - labels);
+        let foot = Foot::of(0..cells.pixels(), ticks, room - GAP, title);
         let heading = TOP + if variants { 2 * LINE } else { LINE };
         Self { up, right, columns, heading, labels, width, rows, cells, up_labels, foot }
     }
@@ -124,10 +126,15 @@ impl<'a> Layout<'a> {
         (self.width - self.labels).min(KEY_MAX)
     }
 
-    /// Whether these texts can be written into the cells; where that is plain without a look at them, none is taken.
-    fn has_room(&self, mut texts: impl Iterator<Item = String>) -> bool {
+    /// With how many digits figures can be written into cells, if they can. Where cells are too small, none is looked
+    /// at.
+    pub fn digits(&self, tiles: impl Iterator<Item = Tile> + Clone, style: Style) -> Option<i32> {
+        let fits = |digits: &i32| {
+            let fits = |tile| Font::BODY.width(&written(tile, style, *digits)) + PADDING <= self.cells.size;
+            tiles.clone().all(fits)
+        };
         let large = self.cells.size >= WRITTEN_MIN.0 && self.rows.size >= WRITTEN_MIN.1;
-        large && texts.all(|text| Font::BODY.width(&text) + PADDING <= self.cells.size)
+        DIGITS.into_iter().filter(|_| large).find(fits)
     }
 
     /// Rows above the cells of a panel.
@@ -147,10 +154,15 @@ impl<'a> Layout<'a> {
 
     /// Draws the values of both axes at the cells whose lower left corner this is.
     fn draw_labels(&self, canvas: &Canvas<'_>, (left, bottom): (i32, i32)) {
+        let step = self.up_labels.get(1).map_or(self.up.len(), |(second, _)| *second) as f64;
+        let lines = ((self.rows.slot() * step) as usize / LABEL as usize).clamp(1, LABEL_LINES);
         for (at, label) in &self.up_labels {
-            let y = bottom - self.rows.middle(*at) + Font::BODY.half_capital();
-            let label = Font::BODY.shortened(label, self.labels - 10);
-            canvas.text(&label, Font::BODY, palette::QUIET, Align::Right, (left - 10, y));
+            let lines = Font::BODY.wrapped(label, self.labels - 10, lines);
+            let first =
+                bottom - self.rows.middle(*at) + Font::BODY.half_capital() - (lines.len() as i32 - 1) * LABEL / 2;
+            for (line, y) in lines.iter().zip((first..).step_by(LABEL as usize)) {
+                canvas.text(line, Font::BODY, palette::QUIET, Align::Right, (left - 10, y));
+            }
         }
         self.foot.draw_ticks(canvas, (left, bottom + 1));
         self.foot.draw_labels(canvas, (left, bottom));
@@ -165,30 +177,19 @@ impl<'a> Layout<'a> {
 
 /// The grid in colours.
 pub(super) struct Panel<'a> {
-    choice: Choice<'a>,
-    variant: Option<&'a str>,
-    style: Style,
-    colors: Option<ColorScale>,
-    /// Whether figures stand in the cells.
-    pub is_written: bool,
+    /// What it shows.
+    pub choice: Choice<'a>,
+    /// The variant's name, if there are several.
+    pub variant: Option<&'a str>,
+    /// How figures are written.
+    pub style: Style,
+    /// Their colours; none where there is no figure.
+    pub colors: Option<ColorScale>,
+    /// How many digits of them stand in the cells; none where none do.
+    pub digits: Option<i32>,
 }
 
-impl<'a> Panel<'a> {
-    /// Of a measure and a variant, with the colours of figures, if there are any; with the name of the variant if there
-    /// are several.
-    pub fn of(
-        choice: Choice<'a>,
-        variant: Option<&'a str>,
-        colors: Option<ColorScale>,
-        summary: &SweepSummary,
-        layout: &Layout<'_>,
-    ) -> Self {
-        let style = Style::of(choice.measure.metric, choice.measure.unit);
-        let tiles = summary.cells.iter().map(|cell| choice.tile(summary, cell.position));
-        let is_written = layout.has_room(tiles.map(|tile| written(tile, style)));
-        Self { choice, variant, style, colors, is_written }
-    }
-
+impl Panel<'_> {
     /// Draws it from this corner on.
     pub fn draw(&self, canvas: &Canvas<'_>, summary: &SweepSummary, layout: &Layout<'_>, (left, top): (i32, i32)) {
         let write = |text: &str, font: Font, baseline| {
@@ -236,21 +237,22 @@ impl<'a> Panel<'a> {
         };
         let (color, text_color) = colors.colors(value);
         canvas.fill(area, color);
-        if self.is_written {
+        if let Some(digits) = self.digits {
             let middle = (area.y.start + area.y.end) / 2 + Font::BODY.half_capital();
             let at = ((area.x.start + area.x.end) / 2, middle);
-            canvas.text(&written(tile, self.style), Font::BODY, text_color, Align::Middle, at);
+            canvas.text(&written(tile, self.style, digits), Font::BODY, text_color, Align::Middle, at);
         }
     }
 }
 
 /// What stands in a cell.
-fn written(tile: Tile, style: Style) -> String {
-    match tile {
-        Tile::Missing | Tile::Undefined => String::new(),
-        Tile::Figure { value, complete: true } => number::plain(value, style, DIGITS),
-        Tile::Figure { value, complete: false } => number::plain(value, style, DIGITS) + &INCOMPLETE.to_string(),
+fn written(tile: Tile, style: Style, digits: i32) -> String {
+    let Tile::Figure { value, complete } = tile else { return String::new() };
+    let mut text = number::plain(value, style, digits);
+    if !complete {
+        text.push(INCOMPLETE);
     }
+    text
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::experiment::axis::{Axis, Quantity};
 use crate::scenario::duration;
 
 /// With fewer pixels a text says nothing.
-const TEXT_MIN: i32 = 90;
+const TEXT_MIN: i32 = 64;
 /// Blank between two labels.
 pub(super) const GAP: i32 = 12;
 

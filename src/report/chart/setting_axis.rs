@@ -48,7 +48,9 @@ impl SettingAxis {
         } else {
             round(range, scale)
         };
-        Self { places, slot: None, foot: Foot::of(pixels.clone(), ticks, pixels.len() as i32, &setting.title()) }
+        let room = pixels.len() as i32;
+        let title = Font::BODY.ending(&setting.title(), room);
+        Self { places, slot: None, foot: Foot::of(pixels, ticks, room, title) }
     }
 
     fn in_slots(setting: &Setting<'_>, pixels: Range<i32>) -> Self {
@@ -58,7 +60,8 @@ impl SettingAxis {
         let room = slot * named.get(1).map_or(setting.len(), |(second, _)| *second) as f64;
         let ticks: Vec<_> = named.into_iter().map(|(position, label)| (at(position), label)).collect();
         let places = (0..setting.len()).map(|position| (position, at(position))).collect();
-        Self { places, slot: Some(slot), foot: Foot::of(pixels, ticks, room as i32 - GAP, &setting.title()) }
+        let title = Font::BODY.ending(&setting.title(), pixels.len() as i32);
+        Self { places, slot: Some(slot), foot: Foot::of(pixels, ticks, room as i32 - GAP, title) }
     }
 }
 
@@ -71,7 +74,9 @@ pub(super) fn of_range(
 ) -> (Scale, Foot) {
     let range = range(&ends).unwrap_or([ends[0], ends[0] + 1.0]);
     let scale = between(range, scale, &pixels);
-    let foot = Foot::of(pixels.clone(), round(range, &scale), pixels.len() as i32, &setting::title(path, unit));
+    let room = pixels.len() as i32;
+    let title = Font::BODY.ending(&setting::title(path, unit), room);
+    let foot = Foot::of(pixels, round(range, &scale), room, title);
     (scale, foot)
 }
 

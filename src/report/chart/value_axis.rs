@@ -12,6 +12,8 @@ use crate::report::number::{self, Style};
 pub(super) const LABELS: i32 = 76;
 /// The axis reaches so many times the highest value: a peak does not touch the edge of its panel.
 const HEADROOM: f64 = 1.05;
+/// And a logarithmic one so many times below the lowest, too.
+const LOGARITHMIC_HEADROOM: f64 = 1.2;
 /// An axis has a tick in so many rows at most, and not more than so many of them.
 const TICK_ROWS: i32 = 30;
 const TICKS_MAX: u32 = 5;
@@ -56,9 +58,10 @@ impl ValueAxis {
         let pixels = (rows.end, rows.start);
         let spread = (max - min) / max;
         if min > 0.0 && max > min * LINEAR_MAX {
-            let ticks = logarithmic((min, max), style);
-            let ends = (ticks[0].0, ticks[ticks.len() - 1].0);
-            return Self { scale: Scale::logarithmic(ends, pixels), remark: "logarithmic", ticks };
+            let (low, high) = (min / LOGARITHMIC_HEADROOM, max * LOGARITHMIC_HEADROOM);
+            let mut ticks = logarithmic((min, max), style);
+            ticks.retain(|(tick, _)| (low..=high).contains(tick));
+            return Self { scale: Scale::logarithmic((low, high), pixels), remark: "logarithmic", ticks };
         }
         if max > 0.0 && NOISE < spread && spread < TIGHT_MAX {
             let (factor, unit) = number::scaling(max, style);
