@@ -131,8 +131,8 @@ mod tests {
         116.0 * libm::cbrt(0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)) - 16.0
     }
 
-    /// 76 of lightness over 255 steps: it is nowhere off by more than a fiftieth of the scale, and each colour is darker
-    /// than the one three steps before. Of single steps, 0.3 each, rounding to whole channels may take one.
+    /// 76 of lightness over 255 steps: it is nowhere off by more than a fiftieth of the scale, and each colour is
+    /// darker than the one three steps before. Of single steps, 0.3 each, rounding to whole channels may take one.
     #[test]
     fn equal_steps_are_equal_steps_of_lightness() {
         for step in 0..=LAST {

@@ -44,8 +44,8 @@ struct Placed {
 }
 
 impl Flags {
-    /// Finds places for the labels, each at the right of its line where the chart does not end there. The further left a
-    /// line is the higher is its label, so that no line runs through that of another.
+    /// Finds places for the labels, each at the right of its line where the chart does not end there. The further left
+    /// a line is the higher is its label, so that no line runs through that of another.
     pub fn of(mut flags: Vec<Flag>) -> Self {
         flags.sort_by_key(|flag| Reverse(flag.x));
         let mut placed: Vec<Placed> = Vec::new();

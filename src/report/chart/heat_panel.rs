@@ -26,8 +26,9 @@ const ROWS: usize = 560;
 const ROWS_MAX: usize = 1_000;
 /// The labels of the upward axis take at most so many columns.
 const LABELS_MAX: i32 = 150;
-/// Rows of a line of them, and the most lines of each.
+/// Rows of a line of them, blank rows between two of them, and the most lines of each.
 const LABEL: i32 = 20;
+const LABEL_GAP: i32 = 4;
 const LABEL_LINES: usize = 3;
 /// Cells of so many pixels are set apart from each other.
 const APART: i32 = 8;
@@ -108,7 +109,7 @@ impl<'a> Layout<'a> {
             _ => ROWS / columns + ROWS / 4,
         };
         let rows = Cells::of(up.len(), rows, CELL_MAX.1);
-        let up_labels = up.above_each_other(rows.slot(), LABEL);
+        let up_labels = up.above_each_other(rows.slot(), LABEL + LABEL_GAP);
         let widest = up_labels.iter().map(|(_, label)| Font::BODY.width(label)).max().unwrap_or(0);
         let labels = widest.min(LABELS_MAX).min(width / 3) + 10;
         let cells = Cells::of(right.len(), (width - labels) as usize, CELL_MAX.0);
@@ -216,7 +217,7 @@ impl Panel<'_> {
         let bottom = top + layout.rows.pixels();
         let frame = Area { x: left - 1..left + layout.cells.pixels() + 1, y: top - 1..bottom + 1 };
         canvas.fill(&frame, palette::MESH);
-        // Cells that are large enough show the ground between them.
+        // Between cells that are large enough the mesh is seen.
         let gap = if layout.rows.size.min(layout.cells.size) >= APART { 1 } else { 0 };
         for (row, y) in layout.rows.shown() {
             for (column, x) in layout.cells.shown() {

@@ -97,8 +97,8 @@ fn within(part: &Range<i32>, whole: &Range<i32>) -> Range<i32> {
     part.start.max(whole.start)..part.end.min(whole.end)
 }
 
-/// Which of the lines that cover the pixel has its turn, if any does. What only touches it beside others has none: edges
-/// would be ragged.
+/// Which of the lines that cover the pixel has its turn, if any does. What only touches it beside others has none:
+/// edges would be ragged.
 fn turn(cover: &Cover, time: usize) -> Option<usize> {
     let most = cover.iter().copied().max().filter(|most| *most > 0)?;
     let has_turn = |line: &usize| cover[*line] >= most.div_ceil(2);
