@@ -33,6 +33,8 @@ pub(super) struct ValueAxis {
     /// What has to be said of it; empty of a linear axis from zero.
     pub remark: &'static str,
     ticks: Vec<(f64, String)>,
+    /// The row below the panel.
+    bottom: i32,
 }
 
 impl ValueAxis {
@@ -50,6 +52,7 @@ impl ValueAxis {
             scale: Scale::linear((0.0, top), (rows.end, rows.start)),
             remark: "",
             ticks: labelled(&ticks, factor, unit),
+            bottom: rows.end,
         }
     }
 
@@ -61,19 +64,26 @@ impl ValueAxis {
             let (low, high) = (min / LOGARITHMIC_HEADROOM, max * LOGARITHMIC_HEADROOM);
             let mut ticks = logarithmic((min, max), style);
             ticks.retain(|(tick, _)| (low..=high).contains(tick));
-            return Self { scale: Scale::logarithmic((low, high), pixels), remark: "logarithmic", ticks };
+            return Self {
+                scale: Scale::logarithmic((low, high), pixels),
+                remark: "logarithmic",
+                ticks,
+                bottom: rows.end,
+            };
         }
         if max > 0.0 && NOISE < spread && spread < TIGHT_MAX {
             let (factor, unit) = number::scaling(max, style);
             let ticks = labelled(&ticks::linear((min * factor, max * factor), count(rows)), factor, unit);
             let ends = (ticks[0].0, ticks[ticks.len() - 1].0);
-            return Self { scale: Scale::linear(ends, pixels), remark: "not from zero", ticks };
+            return Self { scale: Scale::linear(ends, pixels), remark: "not from zero", ticks, bottom: rows.end };
         }
         Self::from_zero(max, style, rows)
     }
 
     /// Draws the lines across these columns, and the labels.
     pub fn draw(&self, canvas: &Canvas<'_>, columns: &Range<i32>) {
+        // A logarithmic axis need not end at a tick.
+        canvas.fill(&Area { x: columns.clone(), y: self.bottom..self.bottom + 1 }, palette::MESH);
         for (tick, label) in &self.ticks {
             let y = self.scale.at(*tick);
             let color = if *tick == 0.0 { palette::AXIS } else { palette::MESH };
