@@ -42,11 +42,15 @@ pub static RUN: [Artefact<Summary>; 12] = [
 ];
 
 /// Every file that a sweep may leave, beside the journal from which it is resumed.
-pub static SWEEP: [Artefact<SweepSummary>; 1] = [data("sweep.csv", csv::sweep)];
+pub static SWEEP: [Artefact<SweepSummary>; 2] =
+    [data("sweep.csv", csv::sweep), chart("sweep.png", chart::has_sweep, chart::sweep)];
 
 /// Every file that the search for a frontier may leave.
-pub static FRONTIER: [Artefact<FrontierSummary>; 2] =
-    [data("frontier.json", json::pretty), data("frontier.csv", csv::frontier)];
+pub static FRONTIER: [Artefact<FrontierSummary>; 3] = [
+    data("frontier.json", json::pretty),
+    data("frontier.csv", csv::frontier),
+    chart("frontier.png", always, chart::frontier),
+];
 
 const fn data<T>(name: &'static str, render: fn(&T) -> Vec<u8>) -> Artefact<T> {
     Artefact { name, kind: ArtefactKind::Data, applies: always, render }

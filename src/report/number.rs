@@ -18,18 +18,16 @@ pub(crate) enum Style {
     Milliseconds,
 }
 
-/// Metrics without a unit that are no shares.
-const FACTORS: [&str; 2] = ["amplification", "executions_per_request"];
-
 impl Style {
-    /// That of a measure.
-    pub(crate) fn of(measure: &Measure) -> Self {
-        match measure.unit {
-            Unit::Ratio if FACTORS.contains(&measure.metric) => Self::Factor,
-            Unit::Ratio => Self::Share,
-            Unit::Seconds => Self::Seconds,
-            Unit::Milliseconds => Self::Milliseconds,
-            Unit::Count | Unit::PerSecond => Self::Count,
+    /// How a metric is written.
+    pub(crate) fn of(metric: &str, unit: Unit) -> Self {
+        match (metric, unit) {
+            ("amplification" | "executions_per_request", _) => Self::Factor,
+            // Its mean is the share of the replicas that did.
+            ("recovered", _) | (_, Unit::Ratio) => Self::Share,
+            (_, Unit::Seconds) => Self::Seconds,
+            (_, Unit::Milliseconds) => Self::Milliseconds,
+            (_, Unit::Count | Unit::PerSecond) => Self::Count,
         }
     }
 }
@@ -52,7 +50,7 @@ pub(crate) fn figure(stat: Option<&Stat>, style: Style, replicas: u32) -> String
 
 /// The figure of a measure, a mean with its interval, as [`figure`].
 pub(crate) fn measured(stat: &Stat, measure: &Measure, replicas: u32) -> String {
-    let style = Style::of(measure);
+    let style = Style::of(measure.metric, measure.unit);
     match measure.statistic {
         Statistic::Mean => figure(Some(stat), style, replicas),
         statistic => statistic.of(stat).map_or("-".to_owned(), |value| plain(value, style, 4)),
@@ -101,7 +99,7 @@ fn readable(value: f64, style: Style) -> usize {
 }
 
 /// What to multiply a value by, and the unit that it then has.
-fn scaling(value: f64, style: Style) -> (f64, &'static str) {
+pub(crate) fn scaling(value: f64, style: Style) -> (f64, &'static str) {
     match style {
         Style::Count => (1.0, ""),
         Style::Factor => (1.0, "x"),
@@ -184,7 +182,6 @@ fn grouped(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::catalogue::Unit;
 
     fn alone(value: f64, style: Style) -> String {
         plain(value, style, 4)

@@ -89,7 +89,7 @@ fn a_condition_that_does_not_change_is_told_with_the_figures_at_the_ends() {
     );
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let printed = text_of(&text(&output.stdout));
-    assert!(printed.contains("no-fault: recovers everywhere in the range: 1 at 10/s, 1 at 100/s"), "{printed}");
+    assert!(printed.contains("no-fault: recovers everywhere in the range: 100 % at 10/s, 100 % at 100/s"), "{printed}");
     let output = stormsim(
         folder.path(),
         "frontier",

@@ -91,8 +91,8 @@ fn unchanged(frontier: &FrontierSummary, variant: &VariantFrontier) -> String {
         (false, false) => format!("`{}` nowhere", frontier.condition),
     };
     let figure = |point: &Point| {
-        let value = frontier.measure.statistic.of(&point.stat).unwrap_or(f64::NAN);
-        format!("{} at {}{}", number::six_digits(value), point.written, rate(frontier))
+        let figure = number::measured(&point.stat, &frontier.measure, frontier.replicas);
+        format!("{figure} at {}{}", point.written, rate(frontier))
     };
     format!("{where_} in the range: {}, {}", figure(first), figure(last))
 }
