@@ -179,6 +179,11 @@ fn simulate(
     let (_, cells) = done.into_inner().expect("adding does not panic");
     sweep.cells.extend(cells);
     sweep.cells.sort_by_key(|cell| cell.position);
+    if arguments.metric.is_empty() {
+        // Nobody has asked for what is nowhere defined.
+        let is_defined = |at: &usize| sweep.cells.iter().flat_map(|cell| &cell.variants).any(|it| it.stats[*at].n > 0);
+        sweep.shown = sweep.shown.iter().copied().filter(is_defined).collect();
+    }
     let is_cut = |cell: &SweepCell| cell.variants.iter().any(|variant| variant.partial);
     sweep.partial = sweep.cells.len() < sweep.grid || sweep.cells.iter().any(is_cut);
     Ok(())
