@@ -1,6 +1,6 @@
 //! Judges the expectations of a scenario for one variant.
 
-use crate::experiment::{Expectation, Stat, VariantSummary, Verdict, Window, Windows};
+use crate::experiment::{Expectation, Judgement, Stat, VariantSummary, Verdict, Window, Windows};
 use crate::metrics::Outcome;
 use crate::metrics::catalogue::{Measured, ScopeKind, columns};
 use crate::plan::Plan;
@@ -59,7 +59,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is
-    /// furthest from what was expected, so that one which fails is shown if there is one. A partial summary judges
+    /// furthest from what was expected, so that one which fails is shown if there is one, or else one that is not settled. A partial summary judges
     /// nothing. `windowed` has a row per replica.
     pub fn verdict<'w>(
         &self,
@@ -88,10 +88,13 @@ impl<'a> Judge<'a> {
             let stat = Stat::over(unit, windowed.clone().map(|values| values[at]));
             expectation.judge(self.variant, Some(window), &stat, replicas)
         });
-        let strain =
-            |verdict: &Verdict| verdict.actual.map_or(f64::INFINITY, |actual| expectation.condition.strain(actual));
+        // One that was not met has a larger strain than all that were; among these, doubt comes before strain.
+        let badness = |verdict: &Verdict| {
+            let strain = verdict.actual.map_or(f64::INFINITY, |actual| expectation.condition.strain(actual));
+            (verdict.judgement != Judgement::Met, verdict.straddles && verdict.judgement == Judgement::Met, strain)
+        };
         let worst =
-            verdicts.reduce(|worst, verdict| if strain(&verdict) > strain(&worst) { verdict } else { worst })?;
+            verdicts.reduce(|worst, verdict| if badness(&verdict) > badness(&worst) { verdict } else { worst })?;
         Some(Verdict { windows: windows.len() as u32, ..worst })
     }
 }

@@ -6,6 +6,7 @@ mod cut_short;
 mod expectation;
 mod judge;
 mod runner;
+mod settling;
 mod statistics;
 mod strain;
 mod summary;
@@ -14,7 +15,9 @@ mod timeline_tokens;
 
 pub use compare::{Comparison, Contrast, Difference, Shown};
 pub use cut_short::{CutShort, Fullest};
-pub use expectation::{Condition, Expectation, Judgement, Scope, Statistic, Tolerance, Verdict, Window, Windows};
+pub use expectation::{
+    Condition, Expectation, Judgement, Position, Scope, Statistic, Tolerance, Verdict, Window, Windows,
+};
 pub use runner::Experiment;
 pub use statistics::Stat;
 pub use strain::Strain;

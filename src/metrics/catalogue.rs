@@ -11,6 +11,10 @@ use crate::time::Span;
 
 pub use definitions::{CALLS, FAULTS, REQUESTS, SCENARIO, SERVICES};
 
+/// Metrics that are shares and never above 1, unlike other ratios.
+pub const SHARES: [&str; 6] =
+    ["success_ratio", "first_try_success_ratio", "retry_ratio", "wasted_ratio", "utilisation", "queued_ratio"];
+
 /// The unit of a metric. It is also the end of the metric's name, where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {

@@ -16,3 +16,4 @@ pub mod json;
 mod number;
 mod services;
 pub mod text;
+mod verdict;

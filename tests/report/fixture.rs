@@ -357,6 +357,11 @@ pub fn verdict(
 ) -> Verdict {
     Verdict {
         ci95: None,
+        straddles: false,
+        settles_at: None,
+        line: 10,
+        column: 1,
+        reach: [None; 2],
         windows: 1,
         variant: variant.to_owned(),
         scope,

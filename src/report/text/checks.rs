@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::experiment::{Judgement, Summary, Verdict};
 use crate::report::number;
-use crate::report::text::expectations::{coloured, conclusion, condition, mark, metric, result, subject};
+use crate::report::text::expectations::{coloured, conclusion, mark};
 use crate::report::text::partial;
+use crate::report::verdict::{condition, metric, not_settled, place, result, subject};
 
 /// A line for each expectation of each file, failures first, with what came out and the 95 % interval of a mean, and a
 /// sentence that sums them up. `all`: those that were met or not judged, too.
@@ -38,11 +39,15 @@ pub(super) fn render(files: &[(&Path, &Summary)], skipped: &[&Path], all: bool) 
 }
 
 fn line(file: &Path, summary: &Summary, verdict: &Verdict) -> String {
-    let (mark, file, variant, subject) = (mark(verdict), file.display(), &verdict.variant, subject(verdict));
+    let (mark, variant, subject) = (mark(verdict), &verdict.variant, subject(verdict));
+    // Whoever has to look at the row is taken to it.
+    let is_worth_a_look = verdict.judgement == Judgement::NotMet || verdict.straddles;
+    let file = if is_worth_a_look { place(file, verdict) } else { file.display().to_string() };
     let (metric, condition, result) = (metric(verdict), condition(verdict, summary), result(verdict, summary));
     let interval = match verdict.ci95 {
         Some([low, high]) if low < high => format!(" [{}, {}]", number::six_digits(low), number::six_digits(high)),
         _ => String::new(),
     };
-    format!(" {mark:6} {file}: {variant}: {subject} {metric} {condition}: {result}{interval}\n")
+    let doubt = not_settled(verdict).map_or(String::new(), |doubt| format!("; {doubt}"));
+    format!(" {mark:6} {file}: {variant}: {subject} {metric} {condition}: {result}{interval}{doubt}\n")
 }

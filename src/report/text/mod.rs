@@ -7,7 +7,7 @@ mod expectations;
 mod failed;
 mod figures;
 mod grid;
-mod partial;
+pub(super) mod partial;
 mod recovery;
 mod sentences;
 mod wrap;
@@ -91,7 +91,7 @@ fn heading(summary: &Summary, incomplete: bool, width: usize) -> String {
 }
 
 /// A count and its noun, in the plural where need be.
-struct Counted(usize, &'static str);
+pub(super) struct Counted(pub usize, pub &'static str);
 
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
