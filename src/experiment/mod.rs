@@ -1,10 +1,13 @@
 //! From plans to statements: replicas of every variant in parallel, statistics over them, expectations judged.
 
 pub mod axis;
+pub mod baseline;
 mod compare;
 mod cut_short;
 mod expectation;
+mod gated;
 mod judge;
+mod regression;
 mod runner;
 mod settling;
 mod statistics;
@@ -18,6 +21,8 @@ pub use cut_short::{CutShort, Fullest};
 pub use expectation::{
     Condition, Expectation, Judgement, Position, Scope, Statistic, Tolerance, Verdict, Window, Windows,
 };
+pub use gated::Gated;
+pub use regression::{Because, Change, Regressions, Trend, Unmatched};
 pub use runner::Experiment;
 pub use statistics::Stat;
 pub use strain::Strain;

@@ -11,7 +11,7 @@ use crate::experiment::judge::Judge;
 use crate::experiment::timeline_sum::TimelineSum;
 use crate::experiment::{
     CutShort, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, ServiceLimits, Stat, Strain, Summary, ToolInfo,
-    VariantSummary,
+    VariantSummary, gated,
 };
 use crate::metrics::End;
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
@@ -122,6 +122,7 @@ impl<'a> Experiment<'a> {
             expectations: expectations.collect(),
             variants: summaries,
             comparison: None,
+            baseline: None,
         }
     }
 }
@@ -155,6 +156,7 @@ fn summarise(name: &str, plan: &Plan, wanted: u32, digests: &[Digest], timeline:
                 replica: digest.replica,
                 partial: digest.cut_short.is_some(),
                 values: digest.readings.scenario.clone(),
+                parts: gated::of_parts(&digest.readings),
             })
             .collect(),
         load: timeline.load(plan, replicas),

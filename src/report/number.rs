@@ -62,6 +62,15 @@ pub(crate) fn six_digits(value: f64) -> String {
     rounded(value, significant(value, 6))
 }
 
+/// A figure with its unit, as `summary.json` has that, where it is one.
+pub(crate) fn in_unit(figure: &str, unit: &str) -> String {
+    match unit {
+        "s" | "ms" => format!("{figure} {unit}"),
+        "1/s" => format!("{figure}/s"),
+        _ => figure.to_owned(),
+    }
+}
+
 fn written(mean: f64, half: Option<f64>, style: Style) -> String {
     // Rounding in the summation leaves a spread of about 1e-16 of the value where there is none.
     let Some(half) = half.filter(|half| *half > mean.abs() * 1e-9) else { return plain(mean, style, 4) };

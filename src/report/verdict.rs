@@ -9,6 +9,16 @@ use crate::report::text::{Counted, partial};
 /// What came out where there is no figure, and no more is known of that.
 const UNDEFINED: &str = "undefined";
 
+/// What an expectation of a variant is called from one run to the next: nothing in it depends on what came out.
+pub(super) fn name(verdict: &Verdict, summary: &Summary) -> String {
+    let windows = match verdict.windows {
+        1 => String::new(),
+        several => format!(", each of {several} windows"),
+    };
+    let metric = format!("{}{windows}{}", statistic(verdict), stretch(verdict.reach));
+    format!("{}: {} {metric} {}", verdict.variant, subject(verdict), condition(verdict, summary))
+}
+
 /// Where an expectation stands, as editors and terminals open it.
 pub(super) fn place(file: &Path, verdict: &Verdict) -> String {
     format!("{}:{}", file.display(), verdict.line)
@@ -17,6 +27,17 @@ pub(super) fn place(file: &Path, verdict: &Verdict) -> String {
 /// What is to be said of a mean whose interval has a bound of the condition in it; none of others.
 pub(super) fn not_settled(verdict: &Verdict) -> Option<String> {
     verdict.straddles.then(|| format!("not settled: {}", settles_at(verdict.settles_at)))
+}
+
+/// What came out with the interval of a mean, and whether that settles it.
+pub(super) fn outcome(verdict: &Verdict, summary: &Summary) -> String {
+    let result = result(verdict, summary);
+    let interval = match verdict.ci95 {
+        Some([low, high]) if low < high => format!(" [{}, {}]", number::six_digits(low), number::six_digits(high)),
+        _ => String::new(),
+    };
+    let doubt = not_settled(verdict).map_or(String::new(), |doubt| format!("; {doubt}"));
+    format!("{result}{interval}{doubt}")
 }
 
 /// How many replicas would tell; none for more than a scenario can have.
@@ -29,7 +50,12 @@ pub(super) fn settles_at(replicas: Option<u32>) -> String {
 
 /// What it is about: `scenario`, `service db`.
 pub(super) fn subject(verdict: &Verdict) -> String {
-    if verdict.name.is_empty() { verdict.scope.to_owned() } else { format!("{} {}", verdict.scope, verdict.name) }
+    thing(verdict.scope, &verdict.name)
+}
+
+/// A thing of a kind; the scenario has no name.
+pub(super) fn thing(scope: &str, name: &str) -> String {
+    if name.is_empty() { scope.to_owned() } else { format!("{scope} {name}") }
 }
 
 /// The metric that was judged, with its window.
@@ -124,11 +150,6 @@ fn variant<'a>(verdict: &Verdict, summary: &'a Summary) -> &'a VariantSummary {
     variant.expect("an expectation is about a variant of its own summary")
 }
 
-/// A figure with the unit of the metric, if that has one.
 fn in_unit(figure: &str, verdict: &Verdict, summary: &Summary) -> String {
-    match table(verdict, summary)[verdict.metric].unit {
-        unit @ ("s" | "ms") => format!("{figure} {unit}"),
-        "1/s" => format!("{figure}/s"),
-        _ => figure.to_owned(),
-    }
+    number::in_unit(figure, table(verdict, summary)[verdict.metric].unit)
 }

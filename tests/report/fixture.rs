@@ -344,6 +344,7 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
         variants,
         expectations: Vec::new(),
         comparison: None,
+        baseline: None,
     }
 }
 
@@ -402,7 +403,9 @@ impl<'a> Metrics<'a> {
     fn rows(&self) -> Vec<ReplicaRow> {
         let columns = columns(ScopeKind::Scenario);
         let values = |replica| columns.iter().map(|column| (self.value)(column.name, replica)).collect();
-        (0..self.replicas).map(|replica| ReplicaRow { replica, partial: false, values: values(replica) }).collect()
+        (0..self.replicas)
+            .map(|replica| ReplicaRow { replica, partial: false, values: values(replica), parts: Vec::new() })
+            .collect()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::report::text::sentences::Sentences;
 use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, styled, wrap};
 use crate::report::verdict::{came_out, condition, metric, not_settled, result, subject};
 
-const FAILED: &str = "FAILED";
+pub(super) const FAILED: &str = "FAILED";
 /// Further sentences on what is not settled would bury the table.
 const UNSETTLED_SHOWN: usize = 8;
 /// Met expectations are listed up to this number of rows; beyond it they would bury the failed ones.

@@ -44,12 +44,22 @@ pub fn comparison(summary: &Summary, width: usize) -> String {
     [heading(summary, tables.contains(INCOMPLETE), width), tables, compare::render(summary, width)].join("\n")
 }
 
-/// The expectations of several files, a line each, failures first; with `quiet` only the failures, and nothing if there
-/// are none.
+/// The expectations of several files, and what has changed against a baseline, a line each, failures first; with `quiet`
+/// only the failures, and nothing if there are none.
 ///
 /// `skipped` are files that were not simulated because somebody interrupted.
 pub fn checks(files: &[(&Path, &Summary)], skipped: &[&Path], quiet: bool) -> String {
     checks::render(files, skipped, !quiet)
+}
+
+/// How many expectations of several files were met, and what has changed against a baseline.
+pub(super) fn conclusions(files: &[(&Path, &Summary)]) -> String {
+    checks::conclusions(files)
+}
+
+/// A line for everything that could not be compared with a baseline.
+pub(super) fn unmatched(files: &[(&Path, &Summary)]) -> String {
+    checks::unmatched(files)
 }
 
 /// Only the expectations that were not met, after a line that names the scenario; nothing if all were.
