@@ -133,7 +133,7 @@ fn known_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::E
     match u32::deserialize(deserializer)? {
         SCHEMA_VERSION => Ok(SCHEMA_VERSION),
         other => {
-            Err(D::Error::custom(format!("it has schema version {other}, and this stormsim reads {SCHEMA_VERSION}")))
+            Err(D::Error::custom(format!("unknown schema version {other} (this stormsim reads {SCHEMA_VERSION})")))
         }
     }
 }

@@ -203,7 +203,8 @@ mod tests {
         let written = json(&baseline);
         assert_eq!(serde_json::from_slice::<Baseline>(&written).unwrap(), baseline);
         let odd = baseline.scenarios["odd"].variants["base"].metrics["amplification"][3].unwrap();
-        assert_eq!(odd.to_bits(), 122.416_294_033_786_585_f64.to_bits(), "the last digit decides the last bit");
+        let exact: f64 = "122.416294033786585".parse().unwrap();
+        assert_eq!(odd.to_bits(), exact.to_bits(), "the last digit decides the last bit");
         let line = String::from_utf8(written).unwrap();
         assert!(
             line.contains("\n            \"retries\": [0.1, 1.7976931348623157e308, 2.2250738585072014e-308, null],\n")

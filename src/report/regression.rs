@@ -28,7 +28,7 @@ fn before_and_now(change: &Change, regressions: &Regressions) -> String {
     };
     let (now, before) = (figure(&difference.value), figure(&difference.reference));
     let by = match change.worse_by {
-        Some(share) => format!("{} {which}", number::plain(share.abs(), Style::Share, 2)),
+        Some(share) => format!("{} % {which}", number::plain(share.abs() * 100.0, Style::Count, 2)),
         None => which.to_owned(),
     };
     format!("{now} against {before} in the baseline, {by}")
