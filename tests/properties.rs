@@ -184,7 +184,7 @@ proptest! {
     #[test]
     fn threads_change_nothing(seed: u64, replicas in 1..=16u32, rate in 1..=600u32) {
         let set = vec![format!("clients.web.arrivals={{ poisson = {{ rate = {rate} }} }}")];
-        let overrides = Overrides { set, seed: Some(seed), replicas: Some(replicas), variant: None };
+        let overrides = Overrides { set, seed: Some(seed), replicas: Some(replicas), ..Overrides::default() };
         let scenario = Scenario::parse("threads.toml", SCENARIO, Path::new(""), &overrides);
         let scenario = scenario.map_err(|wrong| TestCaseError::fail(wrong.to_string()))?;
         prop_assert!(all_it_says(&scenario, 1) == all_it_says(&scenario, 8));

@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use stormsim::scenario::Scenario;
 
 /// Retry-storm simulator: what your timeouts, retries and backoff will do in the next outage.
 #[derive(Debug, Parser)]
@@ -26,6 +25,10 @@ pub enum Command {
     Run(RunArguments),
     /// Compare variants, files, or values of a setting with one of them, replica by replica on the same luck.
     Compare(CompareArguments),
+    /// Simulate every combination of some settings' values: a row for each in sweep.csv, and a chart.
+    Sweep(SweepArguments),
+    /// Find the value of a setting at which a condition begins or ceases to hold.
+    Frontier(FrontierArguments),
     /// Check the expectations of scenario files and folders: a line each, failures first.
     Test(TestArguments),
     /// Print the JSON Schema of scenario files, for completion and checks in an editor.
@@ -64,6 +67,9 @@ pub struct RunArguments {
     /// How to simulate.
     #[command(flatten)]
     pub settings: Settings,
+    /// How well to know what comes out.
+    #[command(flatten)]
+    pub precision: PrecisionArguments,
     /// What to print on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -94,6 +100,9 @@ pub struct CompareArguments {
     /// How to simulate.
     #[command(flatten)]
     pub settings: Settings,
+    /// How well to know what comes out.
+    #[command(flatten)]
+    pub precision: PrecisionArguments,
     /// What to print on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -103,6 +112,102 @@ pub struct CompareArguments {
     /// Do not draw charts.
     #[arg(long)]
     pub no_charts: bool,
+}
+
+/// Arguments of `sweep`.
+#[derive(Debug, Args)]
+pub struct SweepArguments {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// A setting that varies, and its values: PATH=v1,v2, or PATH=10..100/10 for ten values, or PATH=log:1..1000/7
+    /// [default: `vary` in the `[sweep]` table of the file]. With several every combination is simulated.
+    #[arg(long, value_name = "PATH=VALUES")]
+    pub vary: Vec<String>,
+    /// A figure to measure and show: a metric such as success_ratio, or that of one thing by its path, such as
+    /// services.db.amplification [default: `metrics` in the `[sweep]` table, else all of the scenario and its faults].
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Vec<String>,
+    /// Keep the cells that an earlier sweep in the same folder has finished, however it ended.
+    #[arg(long)]
+    pub resume: bool,
+    /// The folder for the results [default: output/<scenario name>].
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// How to simulate.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// How well to know what comes out.
+    #[command(flatten)]
+    pub precision: PrecisionArguments,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Do not draw charts.
+    #[arg(long)]
+    pub no_charts: bool,
+}
+
+/// Arguments of `frontier`.
+#[derive(Debug, Args)]
+pub struct FrontierArguments {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The setting that varies, and from where to where: PATH=10..100, or PATH=log:1..1000 to go by ratios.
+    #[arg(long, value_name = "PATH=FROM..TO")]
+    pub vary: String,
+    /// What is to begin or cease to hold, such as 'recovered < 0.5' or 'services.db.amplification > 2'.
+    #[arg(long, value_name = "CONDITION", allow_hyphen_values = true)]
+    pub condition: String,
+    /// How many values to look at first, evenly spaced: with more, fewer changes to and fro are missed.
+    #[arg(long, value_name = "N", default_value_t = 9, allow_negative_numbers = true, value_parser = points)]
+    pub points: u32,
+    /// How close to look where the condition changes, as a share of the range.
+    #[arg(long, value_name = "SHARE", default_value = "0.5%", allow_hyphen_values = true, value_parser = resolution)]
+    pub resolution: f64,
+    /// The folder for the results [default: output/<scenario name>].
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// How to simulate.
+    #[command(flatten)]
+    pub settings: Settings,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Print nothing but errors.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Do not draw charts.
+    #[arg(long)]
+    pub no_charts: bool,
+}
+
+/// How well the means that matter are to be known.
+#[derive(Debug, Args)]
+pub struct PrecisionArguments {
+    /// Add replicas until half of the 95 % interval of every mean that matters is at most this share of it: those that
+    /// expectations are about; of a sweep those that are measured.
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = precision)]
+    pub precision: Option<f64>,
+    /// The most replicas of each variant to add to.
+    #[arg(
+        long, value_name = "N", requires = "precision", default_value_t = 10_000,
+        allow_negative_numbers = true, value_parser = replicas
+    )]
+    pub max_replicas: u32,
+}
+
+impl PrecisionArguments {
+    /// As words of a command that gives the same results where the number of replicas is not yet known.
+    pub fn words(&self) -> Vec<String> {
+        let Some(precision) = self.precision else { return Vec::new() };
+        let max_replicas = ["--max-replicas".to_owned(), self.max_replicas.to_string()];
+        ["--precision".to_owned(), precision.to_string()].into_iter().chain(max_replicas).collect()
+    }
 }
 
 /// What all commands share that simulate.
@@ -131,10 +236,10 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// As words of a command that gives the same results, with the seed and the replicas of this scenario.
-    pub fn words(&self, scenario: &Scenario) -> Vec<String> {
-        let mut words = vec!["--seed".to_owned(), scenario.seed.to_string()];
-        words.extend(["--replicas".to_owned(), scenario.replicas.to_string()]);
+    /// As words of a command that gives the same results, with this seed and so many replicas.
+    pub fn words(&self, seed: u64, replicas: u32) -> Vec<String> {
+        let mut words = vec!["--seed".to_owned(), seed.to_string()];
+        words.extend(["--replicas".to_owned(), replicas.to_string()]);
         words.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
         if let Some(most) = self.max_in_progress {
             words.extend(["--max-in-progress".to_owned(), most.to_string()]);
@@ -155,6 +260,9 @@ pub struct TestArguments {
     /// How to simulate.
     #[command(flatten)]
     pub settings: Settings,
+    /// How well to know what comes out.
+    #[command(flatten)]
+    pub precision: PrecisionArguments,
     /// What to print on standard output.
     #[arg(long, value_enum, default_value_t = TestFormat::Text)]
     pub format: TestFormat,
@@ -192,6 +300,29 @@ fn replicas(text: &str) -> Result<u32, String> {
 
 fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0..=u64::MAX, "leave it out for the seed in the file")
+}
+
+fn points(text: &str) -> Result<u32, String> {
+    let points = whole(text, 2..=1_000, "leave it out for 9")?;
+    Ok(u32::try_from(points).expect("the range is within u32"))
+}
+
+fn resolution(text: &str) -> Result<f64, String> {
+    share(text, 0.5).ok_or_else(|| "a share of the range is expected, above 0 and up to 50%, such as `0.5%`".to_owned())
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    share(text, 1.0).ok_or_else(|| "a share of the mean is expected, above 0 and up to 100%, such as `1%`".to_owned())
+}
+
+/// A share above zero, in percent or as a number.
+fn share(text: &str, most: f64) -> Option<f64> {
+    let share = match text.strip_suffix('%') {
+        // By an exponent and not by a division, so that 0.1 % are 0.001.
+        Some(percent) => format!("{}e-2", percent.trim()).parse().ok()?,
+        None => text.parse().ok()?,
+    };
+    (0.0 < share && share <= most).then_some(share)
 }
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {

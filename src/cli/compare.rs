@@ -2,14 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use stormsim::experiment::axis::{Axis, AxisError, Cell, grid};
-use stormsim::experiment::{Comparison, Summary};
+use stormsim::experiment::axis::Cell;
+use stormsim::experiment::{Comparison, Reached, Summary};
+use stormsim::report::artefact::RUN;
 use stormsim::report::files::{Charts, Output};
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
 
-use crate::cli::args::{CompareArguments, Format};
-use crate::cli::simulation::{Simulator, load_each};
+use crate::cli::args::{CompareArguments, Format, PrecisionArguments};
+use crate::cli::grid::{Axes, Grid};
+use crate::cli::simulation::{Simulator, check_precision, joined};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
@@ -23,16 +25,16 @@ struct Subject<'a> {
 
 /// Simulates everything that is to be compared, writes the results side by side, and prints what they show.
 pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
-    let cells = cells(&arguments.vary).map_err(|error| CommandError::Message(format!("`--vary`: {error}")))?;
-    let Some(subjects) = load(arguments, &cells, terminal) else { return Ok(Exit::Error) };
+    let axes = Axes::parse(&arguments.vary)?;
+    let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.quiet)?;
+    let Some(mut subjects) = load(arguments, &axes, &simulator, terminal) else { return Ok(Exit::Error) };
     let reference = reference(arguments, &subjects)?;
     check_alike(&subjects)?;
+    check_precision(&arguments.precision, subjects.iter().map(|subject| &subject.scenario))?;
     let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&subjects));
-    let output = Output::prepare(&folder).map_err(|error| CommandError::Message(error.to_string()))?;
-    let scenarios = subjects.iter().map(|subject| &subject.scenario);
-    let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.quiet)?;
-    let simulate = |subject: &Subject| simulator.simulate(subject.file, &subject.scenario);
-    let summaries = subjects.iter().map(simulate).collect();
+    let output = Output::prepare(&folder, &RUN).map_err(|error| CommandError::Message(error.to_string()))?;
+    let again = command(arguments, &subjects, &reference);
+    let summaries = simulate(arguments, &simulator, &mut subjects);
     let summary = side_by_side(&subjects, summaries, &reference);
     let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
     let written = output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
@@ -46,7 +48,6 @@ pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, Co
         Format::Text if arguments.quiet => {}
         Format::Text => {
             let names: Vec<_> = written.iter().filter_map(|path| path.file_name()?.to_str()).collect();
-            let again = command(arguments, &subjects, &reference);
             let mut report = text::comparison(&summary, terminal.width());
             report += "\n";
             report += &text::files(&folder, &names, terminal.width());
@@ -57,22 +58,45 @@ pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, Co
     Ok(exit)
 }
 
-fn cells(vary: &[String]) -> Result<Vec<Cell>, AxisError> {
-    let axes = vary.iter().map(|text| Axis::parse(text)).collect::<Result<Vec<_>, _>>()?;
-    grid(&axes)
-}
-
 /// Reads every file with every combination of what varies.
-fn load<'a>(arguments: &'a CompareArguments, cells: &[Cell], terminal: &Terminal) -> Option<Vec<Subject<'a>>> {
+fn load<'a>(
+    arguments: &'a CompareArguments,
+    axes: &Axes,
+    simulator: &Simulator,
+    terminal: &Terminal,
+) -> Option<Vec<Subject<'a>>> {
     let mut subjects = Vec::new();
+    let positions: Vec<usize> = (0..axes.count).collect();
     for file in &arguments.files {
-        let scenarios = load_each(file, cells.iter().map(Cell::overrides), &arguments.settings, terminal)?;
-        for (scenario, cell) in scenarios.into_iter().zip(cells) {
-            let names = names(&scenario, cell, arguments.files.len() > 1);
+        let grid = Grid::read(file, &arguments.settings, terminal)?;
+        if !simulator.install(|| grid.check(axes, &positions, terminal)) {
+            return None;
+        }
+        for cell in positions.iter().map(|&position| axes.cell(position)) {
+            let scenario = grid.scenario(&cell).expect("it has been checked");
+            let names = names(&scenario, &cell, arguments.files.len() > 1);
             subjects.push(Subject { file, scenario, names });
         }
     }
     Some(subjects)
+}
+
+/// Simulates all with as many replicas: where a precision asks for more of some, the others get them, too.
+fn simulate(arguments: &CompareArguments, simulator: &Simulator, subjects: &mut [Subject]) -> Vec<Summary> {
+    let simulate = |subject: &Subject, precision: &PrecisionArguments| {
+        simulator.simulate(subject.file, &subject.scenario, precision)
+    };
+    let mut summaries: Vec<Summary> = subjects.iter().map(|subject| simulate(subject, &arguments.precision)).collect();
+    let most = summaries.iter().map(|summary| summary.replicas).max().unwrap_or(0);
+    for (subject, summary) in subjects.iter_mut().zip(&mut summaries) {
+        if summary.replicas < most && !interrupt::is_requested() {
+            subject.scenario.replicas = most;
+            let precision = summary.precision.take();
+            *summary = simulate(subject, &PrecisionArguments { precision: None, ..arguments.precision });
+            summary.precision = precision;
+        }
+    }
+    summaries
 }
 
 /// What tells the variants of a scenario from all others: the name of the file's scenario, where there are several
@@ -168,6 +192,7 @@ fn side_by_side(subjects: &[Subject], summaries: Vec<Summary>, reference: &str) 
                     all.scenario.sha256 += &format!(", {}", summary.scenario.sha256);
                 }
                 all.partial |= summary.partial;
+                all.precision = wider(all.precision.take(), summary.precision);
                 all.variants.extend(summary.variants);
             }
         }
@@ -177,19 +202,26 @@ fn side_by_side(subjects: &[Subject], summaries: Vec<Summary>, reference: &str) 
     summary
 }
 
+/// The precision that is further from what was asked for.
+fn wider(one: Option<Reached>, other: Option<Reached>) -> Option<Reached> {
+    let reached = |it: &Option<Reached>| it.as_ref().map_or(0.0, |it| it.reached.unwrap_or(f64::INFINITY));
+    if reached(&other) > reached(&one) { other } else { one }
+}
+
 /// The command that gives the same results, whatever the defaults of a later version are.
 fn command(arguments: &CompareArguments, subjects: &[Subject], reference: &str) -> String {
     let mut words = vec!["stormsim".to_owned(), "compare".to_owned()];
     words.extend(arguments.files.iter().map(|file| file.display().to_string()));
     words.extend(arguments.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]));
     words.extend(["--reference".to_owned(), reference.to_owned()]);
-    words.extend(arguments.settings.words(&subjects[0].scenario));
+    let first = &subjects[0].scenario;
+    words.extend(arguments.settings.words(first.seed, first.replicas));
+    words.extend(arguments.precision.words());
     if let Some(folder) = &arguments.output {
         words.extend(["--output".to_owned(), folder.display().to_string()]);
     }
     if arguments.no_charts {
         words.push("--no-charts".to_owned());
     }
-    // Only a zero byte cannot be quoted, and no argument holds one.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    joined(&words)
 }

@@ -3,11 +3,14 @@
 mod args;
 mod baseline;
 mod compare;
+mod frontier;
+mod grid;
 mod interrupt;
 mod progress;
 mod run;
 mod schema;
 mod simulation;
+mod sweep;
 mod terminal;
 mod test;
 
@@ -60,6 +63,8 @@ pub fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Run(run) => interrupt::install(terminal).and_then(|()| run::run(run, &terminal)),
         Command::Compare(compare) => interrupt::install(terminal).and_then(|()| compare::run(compare, &terminal)),
+        Command::Sweep(sweep) => interrupt::install(terminal).and_then(|()| sweep::run(sweep, &terminal)),
+        Command::Frontier(frontier) => interrupt::install(terminal).and_then(|()| frontier::run(frontier, &terminal)),
         Command::Test(test) => interrupt::install(terminal).and_then(|()| test::run(test, &terminal)),
         Command::Schema => schema::run(&terminal),
     };

@@ -6,12 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use stormsim::experiment::Summary;
+use stormsim::report::artefact::RUN;
 use stormsim::report::files::{Charts, Output};
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
 
 use crate::cli::args::{Format, RunArguments};
-use crate::cli::simulation::{Simulator, exit_of, load_all};
+use crate::cli::simulation::{Simulator, check_precision, exit_of, joined, load_all};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
@@ -19,7 +20,7 @@ use crate::cli::{CommandError, Exit, interrupt};
 struct Job<'a> {
     file: &'a Path,
     scenario: Scenario,
-    output: Output,
+    output: Output<Summary>,
     folder: PathBuf,
 }
 
@@ -28,6 +29,7 @@ struct Job<'a> {
 pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
     let files = arguments.files.iter().map(PathBuf::as_path);
     let Ok(scenarios) = load_all(files, &arguments.settings, terminal) else { return Ok(Exit::Error) };
+    check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
     let jobs = prepare_all(arguments, scenarios)?;
     let scenarios = jobs.iter().map(|job| &job.scenario);
     let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.quiet)?;
@@ -37,7 +39,7 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
     // Nobody may be reading any more (`stormsim run FILE | head`): that ends the text, not the work.
     let mut printed = Ok(());
     for job in &jobs {
-        let summary = simulator.simulate(job.file, &job.scenario);
+        let summary = simulator.simulate(job.file, &job.scenario, &arguments.precision);
         let written = job.output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
         exit = exit.max(exit_of(&summary));
         match arguments.format {
@@ -85,7 +87,7 @@ fn prepare_all<'a>(
     }
     let prepare = |(file, scenario): (&'a Path, Scenario)| {
         let folder = folder_of(&scenario);
-        let output = Output::prepare(&folder).map_err(|error| CommandError::Message(error.to_string()))?;
+        let output = Output::prepare(&folder, &RUN).map_err(|error| CommandError::Message(error.to_string()))?;
         Ok(Job { file, scenario, output, folder })
     };
     scenarios.into_iter().map(prepare).collect()
@@ -107,13 +109,13 @@ fn report(job: &Job, arguments: &RunArguments, summary: &Summary, written: &[Pat
 /// The command that gives the same results, whatever the defaults of a later version are.
 fn command(job: &Job, arguments: &RunArguments) -> String {
     let mut words = vec!["stormsim".to_owned(), "run".to_owned(), job.file.display().to_string()];
-    words.extend(arguments.settings.words(&job.scenario));
+    words.extend(arguments.settings.words(job.scenario.seed, job.scenario.replicas));
+    words.extend(arguments.precision.words());
     if arguments.output.is_some() {
         words.extend(["--output".to_owned(), job.folder.display().to_string()]);
     }
     if arguments.no_charts {
         words.push("--no-charts".to_owned());
     }
-    // Only a zero byte cannot be quoted, and no argument holds one.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    joined(&words)
 }

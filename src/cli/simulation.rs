@@ -1,13 +1,15 @@
-//! What `run` and `test` share: reading scenarios and simulating them.
+//! What the commands share that simulate: reading scenarios and simulating them.
 
 use std::path::Path;
 
+use indicatif::ProgressBar;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use stormsim::experiment::{Experiment, Judgement, Summary, VariantSummary};
+use stormsim::experiment::{Experiment, Judgement, Precision, Statistic, Summary, VariantSummary};
 use stormsim::metrics::Limit;
 use stormsim::scenario::{Diagnostics, Overrides, Scenario};
 
-use crate::cli::args::Settings;
+use crate::cli::args::{PrecisionArguments, Settings};
+use crate::cli::progress::Unit;
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt, progress};
 
@@ -31,32 +33,11 @@ pub fn load_all<'a>(files: impl IntoIterator<Item = &'a Path>, settings: &Settin
     if wrong.is_empty() { Ok(scenarios) } else { Err(wrong) }
 }
 
-/// Reads a file with each of these settings beside those of the command line. Of the errors, those of the first that is
-/// wrong are shown, and then there is no result.
-pub fn load_each(
-    file: &Path,
-    sets: impl Iterator<Item = Vec<String>>,
-    settings: &Settings,
-    terminal: &Terminal,
-) -> Option<Vec<Scenario>> {
-    let mut scenarios = Vec::new();
-    for set in sets {
-        let mut overrides = overrides(settings);
-        overrides.set.extend(set);
-        match Scenario::load(file, &overrides) {
-            Ok(scenario) => scenarios.push(scenario),
-            Err(diagnostics) => {
-                terminal.message(&diagnostics.render(true, terminal.width()));
-                return None;
-            }
-        }
-    }
-    Some(scenarios)
-}
-
-fn overrides(settings: &Settings) -> Overrides {
+/// What the settings say of a scenario.
+pub fn overrides(settings: &Settings) -> Overrides {
     Overrides {
         set: settings.set.clone(),
+        vary: Vec::new(),
         variant: settings.variant.clone(),
         seed: settings.seed,
         replicas: settings.replicas,
@@ -81,7 +62,16 @@ impl<'a> Simulator<'a> {
         quiet: bool,
     ) -> Result<Self, CommandError> {
         let runs = scenarios.map(|scenario| Experiment::new(scenario).runs()).max().unwrap_or(1);
-        let useful = usize::try_from(runs).unwrap_or(usize::MAX);
+        Self::with_threads(settings, usize::try_from(runs).unwrap_or(usize::MAX), terminal, quiet)
+    }
+
+    /// With as many threads as the settings say, but no more than there is work for.
+    pub fn with_threads(
+        settings: &Settings,
+        useful: usize,
+        terminal: &'a Terminal,
+        quiet: bool,
+    ) -> Result<Self, CommandError> {
         let threads = settings.jobs.map_or(0, |wanted| usize::from(wanted).min(useful));
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|error| {
             CommandError::Message(format!("cannot start {threads} threads: {error}; ask for fewer with `--jobs N`"))
@@ -90,10 +80,30 @@ impl<'a> Simulator<'a> {
         Ok(Self { pool, max_in_progress, terminal, animated: terminal.is_animated() && !quiet })
     }
 
-    /// Simulates a scenario, or as much of it as is finished when somebody interrupts.
-    pub fn simulate(&self, file: &Path, scenario: &Scenario) -> Summary {
+    /// Does something on the threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
+    /// A progress bar, where somebody sees it.
+    pub fn bar(&self, name: &str, count: Option<u64>, unit: Unit) -> ProgressBar {
+        progress::bar(name, count, unit, self.animated)
+    }
+
+    /// The experiment that a scenario is, within the limits of the settings.
+    pub fn experiment<'s>(&self, scenario: &'s Scenario, precision: &PrecisionArguments) -> Experiment<'s> {
         let experiment = Experiment::new(scenario).at_most_in_progress(self.max_in_progress.unwrap_or(usize::MAX));
-        let bar = progress::bar(&scenario.name, experiment.runs(), self.animated);
+        match precision.precision {
+            Some(share) => experiment.to_precision(Precision { share, replicas_max: precision.max_replicas }),
+            None => experiment,
+        }
+    }
+
+    /// Simulates a scenario, or as much of it as is finished when somebody interrupts.
+    pub fn simulate(&self, file: &Path, scenario: &Scenario, precision: &PrecisionArguments) -> Summary {
+        let experiment = self.experiment(scenario, precision);
+        let count = precision.precision.is_none().then(|| experiment.runs());
+        let bar = self.bar(&scenario.name, count, Unit::Replicas);
         let summary = self.pool.install(|| experiment.run_until(interrupt::requested(), || bar.inc(1)));
         bar.finish_and_clear();
         if let Some(message) = cut_short(file, &summary, self.max_in_progress) {
@@ -101,6 +111,26 @@ impl<'a> Simulator<'a> {
         }
         summary
     }
+}
+
+/// Words as a command line.
+pub fn joined(words: &[String]) -> String {
+    // Only a zero byte cannot be quoted, and no argument holds one.
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+}
+
+/// That a precision was asked for and none of the scenarios has anything to be known so well, if so.
+pub fn check_precision<'s>(
+    precision: &PrecisionArguments,
+    mut scenarios: impl Iterator<Item = &'s Scenario>,
+) -> Result<(), CommandError> {
+    let has_mean = |scenario: &Scenario| scenario.expectations.iter().any(|it| it.statistic == Statistic::Mean);
+    if precision.precision.is_none() || scenarios.any(has_mean) {
+        return Ok(());
+    }
+    let message = "`--precision` is about the means that are expected, and there are none: add an `[[expect]]` row for \
+                   what matters, or say how many replicas to run with `--replicas N`";
+    Err(CommandError::Message(message.to_owned()))
 }
 
 /// Which variants a limit of the simulator cut short, where and when, and what to do about it; none if it did not.

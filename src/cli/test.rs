@@ -9,7 +9,7 @@ use stormsim::scenario::Scenario;
 
 use crate::cli::args::{TestArguments, TestFormat};
 use crate::cli::baseline::{self, Gate};
-use crate::cli::simulation::{Simulator, exit_of, load_all};
+use crate::cli::simulation::{Simulator, check_precision, exit_of, load_all};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
@@ -31,13 +31,14 @@ pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, Comma
             return Ok(Exit::Error);
         }
     };
+    check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
     let gate = Gate::prepare(arguments, &scenarios)?;
     let all = scenarios.iter().map(|(_, scenario)| scenario);
     let simulator = Simulator::new(&arguments.settings, all, terminal, arguments.quiet)?;
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
     for (file, scenario) in &scenarios {
-        let mut summary = simulator.simulate(file, scenario);
+        let mut summary = simulator.simulate(file, scenario, &arguments.precision);
         gate.compare(&mut summary);
         exit = exit.max(exit_of(&summary)).max(baseline::exit_of(&summary));
         summaries.push(summary);

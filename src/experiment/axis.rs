@@ -2,18 +2,46 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::scenario::duration;
 
 /// The most cells of a grid.
 pub const CELLS_MAX: usize = 1_000_000;
 
 /// A setting that varies, and its values in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
     /// The path of the setting, such as `services.db.workers`.
     pub path: String,
+    /// How its values are drawn.
+    pub scale: Scale,
     /// The values as they would follow `--set PATH=`; at least one.
     pub values: Vec<String>,
+    /// Whether they were given by the ends of a range.
+    #[serde(skip)]
+    pub is_range: bool,
+}
+
+/// How the values of an axis lie beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// By their differences.
+    Linear,
+    /// By their ratios; all are above 0.
+    Log,
+}
+
+/// What the figures of an axis are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Numbers.
+    Number,
+    /// Times, in seconds.
+    Seconds,
 }
 
 /// Why a text is no axis, or axes are no grid.
@@ -43,6 +71,9 @@ pub enum AxisError {
     /// The same setting twice.
     #[error("`{0}` varies twice; put all of its values into one")]
     Twice(String),
+    /// No `FROM..TO`.
+    #[error("`{0}` is no range; write `PATH=FROM..TO`, such as `clients.web.arrivals.poisson.rate=10..100`")]
+    NotARange(String),
     /// More than [`CELLS_MAX`].
     #[error("the grid has {0} cells; the limit is {CELLS_MAX}: give the axes fewer values")]
     TooLarge(String),
@@ -68,15 +99,47 @@ impl Axis {
             None => (false, values),
         };
         // A decimal point is one point; what is quoted is a string.
-        let values = match range.split_once("..") {
-            Some((from, to)) if is_log || !values.starts_with(['"', '\'', '[', '{']) => {
-                spaced(text, from.trim(), to.trim(), is_log)?
-            }
-            _ if is_log => return Err(AxisError::Count(text.to_owned())),
-            _ => split(text, values)?,
+        let ends = range.split_once("..").filter(|_| is_log || !values.starts_with(['"', '\'', '[', '{']));
+        let spaced = ends.map(|(from, to)| spaced(text, from.trim(), to.trim(), is_log)).transpose()?;
+        let is_range = spaced.is_some();
+        let values = match spaced {
+            Some(values) => values,
+            None if is_log => return Err(AxisError::Count(text.to_owned())),
+            None => split(text, values)?,
         };
-        Ok(Self { path: path.to_owned(), values })
+        let scale = if is_log { Scale::Log } else { Scale::Linear };
+        Ok(Self { path: path.to_owned(), scale, values, is_range })
     }
+
+    /// The same with whole numbers, each once, if it is a range of numbers between two of them and has others.
+    pub fn rounded(&self) -> Option<Self> {
+        let (Quantity::Number, figures) = self.figures().filter(|_| self.is_range)? else { return None };
+        let is_whole = |figure: Option<&f64>| figure.is_some_and(|figure| figure.fract() == 0.0);
+        if !is_whole(figures.first()) || !is_whole(figures.last()) || figures.iter().all(|it| it.fract() == 0.0) {
+            return None;
+        }
+        let mut values: Vec<String> = figures.iter().map(|figure| figure.round().to_string()).collect();
+        values.dedup();
+        Some(Self { values, ..self.clone() })
+    }
+
+    /// Its values as figures; none unless all of them are numbers, or all are times.
+    pub fn figures(&self) -> Option<(Quantity, Vec<f64>)> {
+        let numbers = || self.values.iter().map(|value| number(value)).collect::<Option<Vec<_>>>();
+        let time = |value: &String| duration::parse(value.trim_matches('"')).ok().map(|span| span.as_s());
+        let times = || self.values.iter().map(time).collect::<Option<Vec<_>>>();
+        let numbers = numbers().map(|figures| (Quantity::Number, figures));
+        numbers.or_else(|| times().map(|figures| (Quantity::Seconds, figures)))
+    }
+
+    /// The last part of its path.
+    pub fn key(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or(&self.path)
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.replace('_', "").parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// The values between two ends.
@@ -90,38 +153,93 @@ fn spaced(text: &str, from: &str, to: &str, is_log: bool) -> Result<Vec<String>,
     if count > CELLS_MAX {
         return Err(AxisError::TooLarge(count.to_string()));
     }
-    let ends = measure(from).zip(measure(to.trim())).filter(|((_, unit), (_, other))| unit == other);
-    let ((from, unit), (to, _)) = ends.ok_or_else(|| AxisError::Ends(text.to_owned()))?;
-    if from == to {
-        return Err(AxisError::Flat(text.to_owned()));
-    }
-    if is_log && !(from > 0.0 && to > 0.0) {
-        return Err(AxisError::NotPositive(text.to_owned()));
-    }
-    let at = |position: usize| {
-        let share = position as f64 / (count - 1) as f64;
-        let value = match position {
-            0 => from,
-            last if last == count - 1 => to,
-            _ if is_log => from * libm::pow(to / from, share),
-            _ => from + (to - from) * share,
-        };
-        format!("{}{unit}", rounded(value))
-    };
+    let range = Range::parse(text, from, to, is_log)?;
+    let at = |position: usize| range.written(range.at(position as f64 / (count - 1) as f64));
     Ok((0..count).map(at).collect())
+}
+
+/// Figures from one end to the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// One end, in the unit.
+    pub from: f64,
+    /// The other.
+    pub to: f64,
+    /// The unit of a time; empty for numbers.
+    pub unit: String,
+    /// How the figures lie between them.
+    pub scale: Scale,
+}
+
+impl Range {
+    /// Reads `PATH=FROM..TO` or `PATH=log:FROM..TO`; gives the path, too.
+    ///
+    /// # Errors
+    ///
+    /// When it is none.
+    pub fn of_path(text: &str) -> Result<(String, Self), AxisError> {
+        let not_a_range = || AxisError::NotARange(text.to_owned());
+        let (path, ends) = text.split_once('=').ok_or_else(not_a_range)?;
+        let ends = ends.trim();
+        let (is_log, ends) = ends.strip_prefix("log:").map_or((false, ends), |ends| (true, ends));
+        let (from, to) = ends.split_once("..").ok_or_else(not_a_range)?;
+        if path.trim().is_empty() || to.contains('/') {
+            return Err(not_a_range());
+        }
+        Ok((path.trim().to_owned(), Self::parse(text, from, to, is_log)?))
+    }
+
+    /// Of its ends, as they stand in `text`.
+    fn parse(text: &str, from: &str, to: &str, is_log: bool) -> Result<Self, AxisError> {
+        let ends = measure(from.trim()).zip(measure(to.trim())).filter(|((_, unit), (_, other))| unit == other);
+        let ((from, unit), (to, _)) = ends.ok_or_else(|| AxisError::Ends(text.to_owned()))?;
+        if from == to {
+            return Err(AxisError::Flat(text.to_owned()));
+        }
+        if is_log && !(from > 0.0 && to > 0.0) {
+            return Err(AxisError::NotPositive(text.to_owned()));
+        }
+        let scale = if is_log { Scale::Log } else { Scale::Linear };
+        Ok(Self { from, to, unit: unit.to_owned(), scale })
+    }
+
+    /// What is this share of the way from one end to the other.
+    pub fn at(&self, share: f64) -> f64 {
+        match self.scale {
+            _ if share <= 0.0 => self.from,
+            _ if share >= 1.0 => self.to,
+            Scale::Linear => self.from + (self.to - self.from) * share,
+            Scale::Log => self.from * libm::pow(self.to / self.from, share),
+        }
+    }
+
+    /// A figure as it would follow `--set PATH=`: to twelve significant digits, so that 0.1 times 3 is 0.3, and a time
+    /// in whole nanoseconds.
+    pub fn written(&self, figure: f64) -> String {
+        let figure: f64 = format!("{figure:.11e}").parse().unwrap_or(figure);
+        let Some(unit_ns) = duration::nanoseconds(&self.unit) else { return figure.to_string() };
+        let is_whole = (figure * unit_ns as f64).fract() == 0.0 && figure * 1e9 < 1e18;
+        let (figure, unit) = if is_whole { (figure, &*self.unit) } else { to_nanosecond(figure, unit_ns) };
+        format!("{figure}{unit}")
+    }
+}
+
+/// A time of so many units of so many nanoseconds, to the nearest one of these, in a unit in which it is a decimal number.
+fn to_nanosecond(figure: f64, unit_ns: u64) -> (f64, &'static str) {
+    let ns = (figure * unit_ns as f64).round();
+    let (scale, unit) = if unit_ns >= 1_000_000_000 { (1e9, "s") } else { (1e6, "ms") };
+    (ns / scale, unit)
 }
 
 /// A number and its unit, which may be none.
 fn measure(text: &str) -> Option<(f64, &str)> {
-    let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let number: f64 = number.trim().parse().ok()?;
-    number.is_finite().then_some((number, unit))
-}
-
-/// To twelve significant digits: 0.1 times 3 is 0.3.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.11e}").parse().unwrap_or(value)
+    if let Some(number) = number(text) {
+        return Some((number, ""));
+    }
+    let end = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (figure, unit) = text.split_at(end);
+    let figure = number(figure).filter(|_| duration::nanoseconds(unit).is_some())?;
+    Some((figure, unit))
 }
 
 /// Splits at the commas that are in no bracket and in no quotes.
@@ -178,35 +296,37 @@ impl fmt::Display for Cell {
     }
 }
 
-/// All combinations, the values of the last axis next to each other; without an axis the one that sets nothing.
+/// Whether axes make a grid, and of how many cells.
 ///
 /// # Errors
 ///
 /// When a path varies twice, or when there are more than [`CELLS_MAX`].
-pub fn grid(axes: &[Axis]) -> Result<Vec<Cell>, AxisError> {
+pub fn check(axes: &[Axis]) -> Result<usize, AxisError> {
     for (i, axis) in axes.iter().enumerate() {
         if axes[..i].iter().any(|other| other.path == axis.path) {
             return Err(AxisError::Twice(axis.path.clone()));
         }
     }
-    let count = axes.iter().map(|axis| axis.values.len() as u128).product::<u128>();
-    if count > CELLS_MAX as u128 {
-        return Err(AxisError::TooLarge(count.to_string()));
-    }
-    let mut cells = vec![Cell::default()];
-    for Axis { path, values } in axes {
-        cells = cells
-            .iter()
-            .flat_map(|cell| {
-                values.iter().map(|value| {
-                    let mut settings = cell.settings.clone();
-                    settings.push((path.clone(), value.clone()));
-                    Cell { settings }
-                })
-            })
-            .collect();
-    }
-    Ok(cells)
+    // A product of more than a few long axes exceeds any integer.
+    let count = axes.iter().map(|axis| axis.values.len() as f64).product::<f64>();
+    if count > CELLS_MAX as f64 { Err(AxisError::TooLarge(count.to_string())) } else { Ok(count as usize) }
+}
+
+/// One cell of the grid that axes make, by its position from 0: the values of the last axis are next to each other.
+/// Without an axis there is one cell, which sets nothing.
+pub fn cell(axes: &[Axis], position: usize) -> Cell {
+    let mut rest = position;
+    let mut settings: Vec<(String, String)> = axes
+        .iter()
+        .rev()
+        .map(|Axis { path, values, .. }| {
+            let value = values[rest % values.len()].clone();
+            rest /= values.len();
+            (path.clone(), value)
+        })
+        .collect();
+    settings.reverse();
+    Cell { settings }
 }
 
 #[cfg(test)]
@@ -239,8 +359,40 @@ mod tests {
         assert!(log[1].starts_with("3.1622776"), "{}", log[1]);
         assert_eq!(values("r=0.1..0.3/3"), ["0.1", "0.2", "0.3"]);
         assert_eq!(values("r=3..1/3"), ["3", "2", "1"]);
-        assert_eq!(values("t=1s..3s/3"), ["1s", "2s", "3s"]);
         assert_eq!(values("r=-1..1/3"), ["-1", "0", "1"]);
+        assert_eq!(values("r=1e3..1e5/2"), ["1000", "100000"]);
+    }
+
+    /// A third of a second is no whole number of nanoseconds, and a third of a minute no decimal number of minutes.
+    #[test]
+    fn times_are_whole_nanoseconds() {
+        assert_eq!(values("t=1s..3s/3"), ["1s", "2s", "3s"]);
+        assert_eq!(values("t=1s..2s/4"), ["1s", "1.333333333s", "1.666666667s", "2s"]);
+        assert_eq!(values("t=0m..1m/4"), ["0m", "20s", "40s", "1m"]);
+        assert_eq!(values("t=0ms..1ms/4"), ["0ms", "0.333333ms", "0.666667ms", "1ms"]);
+        for value in values("t=log:1us..1000000us/50").into_iter().chain(values("t=0.1h..1h/50")) {
+            assert!(duration::parse(&value).is_ok(), "{value}");
+        }
+    }
+
+    #[test]
+    fn ranges_between_whole_numbers_can_be_rounded() {
+        let rounded = |text: &str| Axis::parse(text).unwrap().rounded().map(|axis| axis.values.join(" "));
+        assert_eq!(rounded("n=log:1..1000/7").unwrap(), "1 3 10 32 100 316 1000");
+        assert_eq!(rounded("n=1..3/9").unwrap(), "1 2 3");
+        assert_eq!(rounded("n=1..3/3"), None, "they are whole");
+        assert_eq!(rounded("n=0.5..3/3"), None, "an end is not");
+        assert_eq!(rounded("n=1,1.5,2"), None, "somebody wrote it");
+        assert_eq!(rounded("n=1s..2s/3"), None, "times are no numbers");
+    }
+
+    #[test]
+    fn figures_are_numbers_or_seconds() {
+        let figures = |text: &str| Axis::parse(text).unwrap().figures();
+        assert_eq!(figures("a=1,2,4"), Some((Quantity::Number, vec![1.0, 2.0, 4.0])));
+        assert_eq!(figures("a=\"500ms\",2s"), Some((Quantity::Seconds, vec![0.5, 2.0])));
+        assert_eq!(figures("a=full,none"), None);
+        assert_eq!(figures("a=1,2s"), None);
     }
 
     #[test]
@@ -259,20 +411,32 @@ mod tests {
         assert_eq!(error("a=x..y/3"), AxisError::Ends(text("a=x..y/3")));
         assert_eq!(error("a=5..5/3"), AxisError::Flat(text("a=5..5/3")));
         assert_eq!(error("a=log:0..5/3"), AxisError::NotPositive(text("a=log:0..5/3")));
+        assert_eq!(error("a=1x..5x/3"), AxisError::Ends(text("a=1x..5x/3")));
         assert_eq!(error("a=1..5/2000000"), AxisError::TooLarge(text("2000000")));
+    }
+
+    #[test]
+    fn a_range_has_two_ends_and_no_count() {
+        let (path, range) = Range::of_path("clients.web.rate = log:10..1000").unwrap();
+        assert_eq!((path.as_str(), range.at(0.0), range.at(1.0)), ("clients.web.rate", 10.0, 1_000.0));
+        assert_eq!(range.written(range.at(0.5)), "100");
+        let refused = |text: &str| Range::of_path(text).unwrap_err();
+        assert_eq!(refused("a=1..5/3"), AxisError::NotARange("a=1..5/3".to_owned()));
+        assert_eq!(refused("a=1,5"), AxisError::NotARange("a=1,5".to_owned()));
+        assert_eq!(refused("a=5..5"), AxisError::Flat("a=5..5".to_owned()));
     }
 
     #[test]
     fn a_grid_has_every_combination_in_order() {
         let axes = ["a.x=1,2", "b.y=\"p\",q,r"].map(|text| Axis::parse(text).unwrap());
-        let cells = grid(&axes).unwrap();
+        let cells: Vec<Cell> = (0..check(&axes).unwrap()).map(|position| cell(&axes, position)).collect();
         let names: Vec<String> = cells.iter().map(Cell::to_string).collect();
         assert_eq!(names, ["x=1, y=p", "x=1, y=q", "x=1, y=r", "x=2, y=p", "x=2, y=q", "x=2, y=r"]);
         assert_eq!(cells[3].overrides(), ["a.x=2", "b.y=\"p\""]);
-        assert_eq!(grid(&[]).unwrap(), [Cell::default()]);
+        assert_eq!((check(&[]), cell(&[], 0)), (Ok(1), Cell::default()));
         let twice = [axes[0].clone(), axes[0].clone()];
-        assert_eq!(grid(&twice), Err(AxisError::Twice("a.x".to_owned())));
+        assert_eq!(check(&twice), Err(AxisError::Twice("a.x".to_owned())));
         let long = |path: &str| Axis::parse(&format!("{path}=1..2/2000")).unwrap();
-        assert_eq!(grid(&[long("a"), long("b")]), Err(AxisError::TooLarge("4000000".to_owned())));
+        assert_eq!(check(&[long("a"), long("b")]), Err(AxisError::TooLarge("4000000".to_owned())));
     }
 }

@@ -1,6 +1,9 @@
 //! Judges the expectations of a scenario for one variant.
 
-use crate::experiment::{Expectation, Judgement, Stat, VariantSummary, Verdict, Window, Windows};
+use crate::experiment::precision::Spread;
+use crate::experiment::replicas::Replica;
+use crate::experiment::runner::Digest;
+use crate::experiment::{Expectation, Judgement, Stat, Statistic, VariantSummary, Verdict, Window, Windows};
 use crate::metrics::Outcome;
 use crate::metrics::catalogue::{Measured, ScopeKind, columns};
 use crate::plan::Plan;
@@ -58,9 +61,33 @@ impl<'a> Judge<'a> {
         self.rows.iter().map(values).collect()
     }
 
+    /// How well each of the means is known that expectations of this variant are about.
+    pub fn spreads(&self, replicas: &[Replica<Digest>]) -> impl Iterator<Item = Spread> {
+        self.rows.iter().enumerate().flat_map(move |(at, row)| {
+            let Row { expectation, applies, thing, metric } = row;
+            let is_mean = *applies && expectation.statistic == Statistic::Mean;
+            let windows = match &expectation.windows {
+                Windows::Whole => 1,
+                Windows::Each(windows) => windows.len(),
+            };
+            let spread = move |window: usize| {
+                let kind = expectation.scope.kind;
+                let values = replicas.iter().map(|replica| match &expectation.windows {
+                    Windows::Whole => replica.kept.readings.value(kind, *thing, *metric),
+                    Windows::Each(_) => replica.kept.windowed[at][window],
+                });
+                let column = columns(kind)[*metric];
+                let subject = if expectation.scope.name.is_empty() { "" } else { " of " };
+                let what = || format!("{}{subject}{} in {}", column.name, expectation.scope.name, self.variant);
+                Spread::of(&Stat::over(column.unit, values), what)
+            };
+            (0..if is_mean { windows } else { 0 }).filter_map(spread)
+        })
+    }
+
     /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is
-    /// furthest from what was expected, so that one which fails is shown if there is one, or else one that is not settled. A partial summary judges
-    /// nothing. `windowed` has a row per replica.
+    /// furthest from what was expected, so that one which fails is shown if there is one, or else one that is not
+    /// settled. A partial summary judges nothing. `windowed` has a row per replica.
     pub fn verdict<'w>(
         &self,
         row: usize,

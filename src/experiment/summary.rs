@@ -3,9 +3,10 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::experiment::{Comparison, CutShort, Regressions, Stat, Strain, Verdict};
+use crate::experiment::{Comparison, CutShort, Reached, Regressions, Stat, Strain, Verdict};
 use crate::metrics::catalogue::{ScopeKind, Values};
 use crate::plan::{Capacity, Origin, Plan, ServiceId};
+use crate::scenario::Scenario;
 
 /// Figures by metric name, in the order of the catalogue.
 pub type MetricTable = IndexMap<&'static str, Stat>;
@@ -27,6 +28,9 @@ pub struct Summary {
     pub bucket_ms: f64,
     /// Whether any variant was cut short, by a limit of the simulator or by the user.
     pub partial: bool,
+    /// How well the means are known that expectations are about, if replicas were added until they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Reached>,
     /// By variant, in file order.
     pub variants: Vec<VariantSummary>,
     /// Every expectation of the file, for every variant it applies to.
@@ -55,6 +59,13 @@ pub struct ToolInfo {
     pub version: &'static str,
 }
 
+impl ToolInfo {
+    /// This program.
+    pub const fn this() -> Self {
+        Self { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") }
+    }
+}
+
 /// Which scenario was simulated.
 #[derive(Clone, Debug, Serialize)]
 pub struct ScenarioInfo {
@@ -64,6 +75,13 @@ pub struct ScenarioInfo {
     pub sha256: String,
     /// What was changed from outside of the file: settings, and the variant that was picked.
     pub overrides: Vec<String>,
+}
+
+impl ScenarioInfo {
+    /// Of a scenario.
+    pub fn of(scenario: &Scenario) -> Self {
+        Self { name: scenario.name.clone(), sha256: scenario.sha256.clone(), overrides: scenario.overrides.clone() }
+    }
 }
 
 /// The result of one variant.

@@ -248,6 +248,20 @@ pub struct Readings {
     pub faults: Vec<Values>,
 }
 
+impl Readings {
+    /// The value of one metric, by its position in [`columns`], of the thing of this kind with this number.
+    pub fn value(&self, kind: ScopeKind, thing: usize, metric: usize) -> Option<f64> {
+        let values = match kind {
+            ScopeKind::Scenario => &self.scenario,
+            ScopeKind::Client => &self.groups[thing],
+            ScopeKind::Call => &self.calls[thing],
+            ScopeKind::Service => &self.services[thing],
+            ScopeKind::Fault => &self.faults[thing],
+        };
+        values[metric]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,19 +1,19 @@
-//! The closed list of files that a run leaves behind.
+//! The closed lists of files that commands leave behind.
 
-use crate::experiment::Summary;
+use crate::experiment::{FrontierSummary, Summary, SweepSummary};
 use crate::report::{chart, csv, json};
 
-/// A file of a run: what it is called and how its bytes are made.
-#[derive(Clone, Copy, Debug)]
-pub struct Artefact {
+/// A file about a `T`: what it is called and how its bytes are made.
+#[derive(Debug)]
+pub struct Artefact<T: 'static> {
     /// Its name within the output folder.
     pub name: &'static str,
     /// What is in it.
     pub kind: ArtefactKind,
-    /// Whether a run leaves it: not a chart about what the scenario does not have.
-    pub applies: fn(&Summary) -> bool,
+    /// Whether it is left: not a chart about what the scenario does not have.
+    pub applies: fn(&T) -> bool,
     /// Makes all of its bytes.
-    pub render: fn(&Summary) -> Vec<u8>,
+    pub render: fn(&T) -> Vec<u8>,
 }
 
 /// What is in a file.
@@ -26,8 +26,8 @@ pub enum ArtefactKind {
 }
 
 /// Every file that a run may leave, in the order in which they are written and listed.
-pub static ARTEFACTS: [Artefact; 12] = [
-    data("summary.json", json::summary),
+pub static RUN: [Artefact<Summary>; 12] = [
+    data("summary.json", json::pretty),
     data("summary.csv", csv::summary),
     data("replicas.csv", csv::replicas),
     data("timeline.csv", csv::timeline),
@@ -41,11 +41,22 @@ pub static ARTEFACTS: [Artefact; 12] = [
     chart("in_flight.png", chart::has_limits, chart::in_flight),
 ];
 
-const fn data(name: &'static str, render: fn(&Summary) -> Vec<u8>) -> Artefact {
+/// Every file that a sweep may leave, beside the journal from which it is resumed.
+pub static SWEEP: [Artefact<SweepSummary>; 2] =
+    [data("sweep.csv", csv::sweep), chart("sweep.png", chart::has_sweep, chart::sweep)];
+
+/// Every file that the search for a frontier may leave.
+pub static FRONTIER: [Artefact<FrontierSummary>; 3] = [
+    data("frontier.json", json::pretty),
+    data("frontier.csv", csv::frontier),
+    chart("frontier.png", always, chart::frontier),
+];
+
+const fn data<T>(name: &'static str, render: fn(&T) -> Vec<u8>) -> Artefact<T> {
     Artefact { name, kind: ArtefactKind::Data, applies: always, render }
 }
 
-const fn chart(name: &'static str, applies: fn(&Summary) -> bool, render: fn(&Summary) -> Vec<u8>) -> Artefact {
+const fn chart<T>(name: &'static str, applies: fn(&T) -> bool, render: fn(&T) -> Vec<u8>) -> Artefact<T> {
     Artefact { name, kind: ArtefactKind::Chart, applies, render }
 }
 
@@ -53,6 +64,6 @@ fn has_comparison(summary: &Summary) -> bool {
     summary.comparison.is_some()
 }
 
-fn always(_: &Summary) -> bool {
+fn always<T>(_: &T) -> bool {
     true
 }

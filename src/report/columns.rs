@@ -55,6 +55,12 @@ pub static SUMMARY: [CsvColumn; 16] = [
     PARTIAL,
 ];
 
+/// Of `frontier.csv`, before those of `summary.csv`.
+pub static FRONTIER: [CsvColumn; 2] = [
+    text("value", "the value of the setting that varies, as `--set` takes it"),
+    text("holds", "1 if the condition holds there, 0 if not; empty where the figure is undefined"),
+];
+
 /// Of `comparison.csv`.
 pub static COMPARISON: [CsvColumn; 12] = [
     text("variant", "the variant that is compared with the reference"),

@@ -5,7 +5,7 @@
 
 use csv::Writer;
 
-use crate::experiment::{Difference, Stat, Summary};
+use crate::experiment::{Difference, FrontierSummary, Measure, Scope, Stat, Summary, SweepSummary};
 use crate::metrics::catalogue::{self, ScopeKind};
 use crate::report::columns::{self, CsvColumn};
 
@@ -25,7 +25,7 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
     table.finish()
 }
 
-fn figures(stat: &Stat) -> impl Iterator<Item = String> {
+fn figures(stat: &Stat) -> impl Iterator<Item = String> + use<> {
     let [low, high] = stat.ci95.map_or([None; 2], |ci95| ci95.map(Some));
     [stat.mean, stat.sd, low, high, stat.min, stat.p1, stat.p50, stat.p99, stat.max]
         .into_iter()
@@ -92,7 +92,50 @@ pub fn comparison(summary: &Summary) -> Vec<u8> {
     table.finish()
 }
 
-fn names(columns: &'static [CsvColumn]) -> impl Iterator<Item = &'static str> {
+/// `sweep.csv`: one row per cell of the grid, variant and measure, in the order of the grid; first the values of the
+/// settings that vary, in columns that are named by their paths, then the columns of `summary.csv`.
+pub fn sweep(summary: &SweepSummary) -> Vec<u8> {
+    let paths = summary.axes.iter().map(|axis| axis.path.as_str());
+    let columns: Vec<&str> = paths.chain(names(&columns::SUMMARY)).collect();
+    let mut table = Table::with_header(columns);
+    for cell in &summary.cells {
+        let values: Vec<String> = cell.values.iter().map(|value| unquoted(value)).collect();
+        for figures in &cell.variants {
+            for (measure, stat) in summary.measures.iter().zip(&figures.stats) {
+                let row = measured(&figures.variant, measure, stat, figures.partial);
+                table.row(values.iter().cloned().chain(row));
+            }
+        }
+    }
+    table.finish()
+}
+
+/// `frontier.csv`: one row per variant and value that was simulated, ascending.
+pub fn frontier(summary: &FrontierSummary) -> Vec<u8> {
+    let mut table = Table::with_header(names(&columns::FRONTIER).chain(names(&columns::SUMMARY)));
+    for variant in &summary.variants {
+        for point in &variant.points {
+            let holds = point.holds.map_or_else(String::new, flag);
+            let row = measured(&variant.name, &summary.measure, &point.stat, summary.partial);
+            table.row([point.written.clone(), holds].into_iter().chain(row));
+        }
+    }
+    table.finish()
+}
+
+/// A row with the columns of `summary.csv`.
+fn measured(variant: &str, measure: &Measure, stat: &Stat, partial: bool) -> impl Iterator<Item = String> + use<> {
+    let Scope { kind, name } = &measure.scope;
+    let labels = [variant, kind.name(), name, measure.metric, stat.unit].map(str::to_owned);
+    labels.into_iter().chain(figures(stat)).chain([flag(partial)])
+}
+
+/// Without the quotes that a string has in TOML.
+fn unquoted(value: &str) -> String {
+    value.trim_matches('"').to_owned()
+}
+
+fn names<'n>(columns: &'static [CsvColumn]) -> impl Iterator<Item = &'n str> {
     columns.iter().map(|column| column.name)
 }
 
@@ -122,7 +165,7 @@ fn shortest(value: f64) -> String {
 struct Table(Writer<Vec<u8>>);
 
 impl Table {
-    fn with_header(names: impl IntoIterator<Item = &'static str>) -> Self {
+    fn with_header<'n>(names: impl IntoIterator<Item = &'n str>) -> Self {
         let mut table = Self(Writer::from_writer(Vec::new()));
         table.row(names.into_iter().map(str::to_owned));
         table

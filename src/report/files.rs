@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use thiserror::Error;
 
-use crate::experiment::Summary;
-use crate::report::artefact::{ARTEFACTS, Artefact, ArtefactKind};
+use crate::report::artefact::{Artefact, ArtefactKind};
 
 /// Whether charts are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +18,11 @@ pub enum Charts {
     Skip,
 }
 
-/// A folder that could be written to when it was tried.
+/// A folder that could be written to when it was tried, for files about a `T`.
 #[derive(Debug)]
-pub struct Output {
+pub struct Output<T: 'static> {
     dir: PathBuf,
+    artefacts: &'static [Artefact<T>],
 }
 
 /// Why results could not be stored.
@@ -66,23 +66,24 @@ pub enum OutputError {
         /// What the system says.
         source: io::Error,
     },
-    /// A chart of an earlier run could not be removed; the new results are in place.
-    #[error("cannot remove `{}`, a chart of an earlier run: {source}; remove it or choose another folder with `--output DIR`", path.display())]
+    /// A file of an earlier run could not be removed; the new results are in place.
+    #[error("cannot remove `{}`, a file of an earlier run: {source}; remove it or choose another folder with `--output DIR`", path.display())]
     Remove {
-        /// The chart.
+        /// The file.
         path: PathBuf,
         /// What the system says.
         source: io::Error,
     },
 }
 
-impl Output {
-    /// Makes the folder if need be and tries to write to it, so that a long run does not fail at its end.
+impl<T> Output<T> {
+    /// Makes the folder for these files if need be and tries to write to it, so that a long run does not fail at its
+    /// end.
     ///
     /// # Errors
     ///
     /// When it cannot be made or written to, or a folder stands where a file is to be.
-    pub fn prepare(dir: impl Into<PathBuf>) -> Result<Self, OutputError> {
+    pub fn prepare(dir: impl Into<PathBuf>, artefacts: &'static [Artefact<T>]) -> Result<Self, OutputError> {
         let dir = dir.into();
         if let Some(file) = dir.ancestors().find(|path| path.is_file()).map(Path::to_owned) {
             return Err(OutputError::NotAFolder { dir, file });
@@ -94,24 +95,24 @@ impl Output {
         if let Err(source) = temporary(&dir).and_then(NamedTempFile::close) {
             return Err(OutputError::Probe { dir, source });
         }
-        match ARTEFACTS.iter().map(|artefact| dir.join(artefact.name)).find(|path| path.is_dir()) {
+        match artefacts.iter().map(|artefact| dir.join(artefact.name)).find(|path| path.is_dir()) {
             Some(path) => Err(OutputError::Occupied { path }),
-            None => Ok(Self { dir }),
+            None => Ok(Self { dir, artefacts }),
         }
     }
 
-    /// Writes the files of a run and returns their paths in order: those that apply to it. All are written whole under temporary names first
-    /// and renamed then, so that a full disk leaves the results of an earlier run as they were. Charts that are left
-    /// out are removed at last: those of an earlier run would show other figures than the files beside them.
+    /// Writes the files and returns their paths in order: those that apply. All are written whole under temporary names
+    /// first and renamed then, so that a full disk leaves the results of an earlier run as they were. What is left out
+    /// is removed at last: files of an earlier run would show other figures than those beside them.
     ///
     /// # Errors
     ///
     /// When a file cannot be written or renamed, or an old chart cannot be removed. Temporary files are removed.
-    pub fn write(&self, summary: &Summary, charts: Charts) -> Result<Vec<PathBuf>, OutputError> {
-        let wanted = |artefact: &&Artefact| {
+    pub fn write(&self, summary: &T, charts: Charts) -> Result<Vec<PathBuf>, OutputError> {
+        let wanted = |artefact: &&Artefact<T>| {
             (artefact.kind == ArtefactKind::Data || charts == Charts::Draw) && (artefact.applies)(summary)
         };
-        let (wanted, left_out): (Vec<&Artefact>, Vec<_>) = ARTEFACTS.iter().partition(wanted);
+        let (wanted, left_out): (Vec<&Artefact<T>>, Vec<_>) = self.artefacts.iter().partition(wanted);
         let mut written = Vec::new();
         for artefact in wanted {
             let path = self.dir.join(artefact.name);

@@ -1,11 +1,13 @@
 //! `summary.json`: the summary as it is, for programs.
 
+use serde::Serialize;
+
 use crate::experiment::Summary;
 
 const WRITES: &str = "a summary has string keys and is written to memory";
 
-/// The summary as pretty-printed JSON with a newline at its end. What is undefined is `null`, never not-a-number.
-pub fn summary(summary: &Summary) -> Vec<u8> {
+/// A summary as pretty-printed JSON with a newline at its end. What is undefined is `null`, never not-a-number.
+pub fn pretty<T: Serialize>(summary: &T) -> Vec<u8> {
     let mut json = serde_json::to_vec_pretty(summary).expect(WRITES);
     json.push(b'\n');
     json

@@ -1,9 +1,9 @@
 //! What is shown of a [`Summary`](crate::experiment::Summary): one exporter per file, and the text for people.
 //!
 //! An exporter turns a summary into bytes and does nothing else: [`text`], [`json`], [`csv`], [`chart`], [`junit`],
-//! [`github`].
-//! [`artefact`] lists the files of a run, [`files`] puts them into a folder, [`columns`] says what the CSV files hold,
-//! [`baseline`] keeps what came out for the next time.
+//! [`github`]. [`artefact`] lists the files of each command, [`files`] puts them into a folder, [`columns`] says what the
+//! CSV files hold. [`journal`] and [`baseline`] alone are read again: a sweep goes on from the one, and a test compares
+//! with the other.
 //!
 //! Architecture invariant: a report computes nothing that is not in the summary. It chooses digits, units and
 //! order; means, intervals and verdicts come from `experiment`. Equal summaries give equal bytes.
@@ -16,6 +16,7 @@ mod coverage;
 pub mod csv;
 pub mod files;
 pub mod github;
+pub mod journal;
 pub mod json;
 pub mod junit;
 mod number;

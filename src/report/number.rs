@@ -1,6 +1,7 @@
 //! Figures for people: as many digits as mean something, thousands grouped, times in a unit of their size.
 
-use crate::experiment::Stat;
+use crate::experiment::{Measure, Stat, Statistic};
+use crate::metrics::catalogue::Unit;
 
 /// What kind of figure it is, and so how it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,20 @@ pub(crate) enum Style {
     Milliseconds,
 }
 
+impl Style {
+    /// How a metric is written.
+    pub(crate) fn of(metric: &str, unit: Unit) -> Self {
+        match (metric, unit) {
+            ("amplification" | "executions_per_request", _) => Self::Factor,
+            // Its mean is the share of the replicas that did.
+            ("recovered", _) | (_, Unit::Ratio) => Self::Share,
+            (_, Unit::Seconds) => Self::Seconds,
+            (_, Unit::Milliseconds) => Self::Milliseconds,
+            (_, Unit::Count | Unit::PerSecond) => Self::Count,
+        }
+    }
+}
+
 /// Marks a figure that some replicas lack.
 pub(crate) const INCOMPLETE: char = '*';
 
@@ -31,6 +46,15 @@ pub(crate) fn figure(stat: Option<&Stat>, style: Style, replicas: u32) -> String
         text.push(INCOMPLETE);
     }
     text
+}
+
+/// The figure of a measure, a mean with its interval, as [`figure`].
+pub(crate) fn measured(stat: &Stat, measure: &Measure, replicas: u32) -> String {
+    let style = Style::of(measure.metric, measure.unit);
+    match measure.statistic {
+        Statistic::Mean => figure(Some(stat), style, replicas),
+        statistic => statistic.of(stat).map_or("-".to_owned(), |value| plain(value, style, 4)),
+    }
 }
 
 /// A value without interval, to so many significant digits; all of a whole number.
@@ -90,7 +114,7 @@ fn readable(value: f64, style: Style) -> usize {
 }
 
 /// What to multiply a value by, and the unit that it then has.
-fn scaling(value: f64, style: Style) -> (f64, &'static str) {
+pub(crate) fn scaling(value: f64, style: Style) -> (f64, &'static str) {
     match style {
         Style::Count => (1.0, ""),
         Style::Factor => (1.0, "x"),
@@ -173,7 +197,6 @@ fn grouped(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::catalogue::Unit;
 
     fn alone(value: f64, style: Style) -> String {
         plain(value, style, 4)

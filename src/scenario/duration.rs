@@ -48,6 +48,11 @@ pub struct Fault {
     pub hint: String,
 }
 
+/// How many nanoseconds a unit has; none of what is no unit.
+pub fn nanoseconds(unit: &str) -> Option<u64> {
+    UNITS.iter().find(|(name, _)| *name == unit).map(|&(_, nanoseconds)| nanoseconds)
+}
+
 /// Reads a duration such as `250ms` or `1.5s`.
 ///
 /// # Errors

@@ -10,7 +10,7 @@ mod counts;
 mod declare;
 mod diagnostics;
 mod document;
-mod duration;
+pub(crate) mod duration;
 mod examples;
 mod field;
 mod file;
@@ -22,7 +22,7 @@ mod resolve;
 pub mod schema;
 mod shape;
 mod source;
-mod suggest;
+pub(crate) mod suggest;
 mod synonyms;
 mod syntax;
 mod tables;
@@ -34,12 +34,13 @@ pub use overrides::Overrides;
 
 use std::fmt::Write as _;
 use std::iter;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indexmap::{IndexMap, IndexSet};
 use sha2::{Digest, Sha256};
 
-use crate::experiment::Expectation;
+use crate::experiment::axis::Axis;
+use crate::experiment::{Expectation, Measure};
 use crate::plan::{Draft, Plan, compile};
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::overrides::{Created, Setting};
@@ -79,6 +80,10 @@ pub struct Scenario {
     pub overrides: Vec<String>,
     /// What must come out.
     pub expectations: Vec<Expectation>,
+    /// What a sweep varies, if the file says so.
+    pub axes: Vec<Axis>,
+    /// What a sweep measures, if the file says so.
+    pub measures: Vec<Measure>,
     variants: Vec<(String, Plan)>,
 }
 
@@ -88,9 +93,7 @@ impl Scenario {
     /// # Errors
     /// The file cannot be read, or is no scenario; see [`Scenario::parse`].
     pub fn load(path: &Path, overrides: &Overrides) -> Result<Self, Diagnostics> {
-        let name = path.display().to_string();
-        let text = file::read_scenario(path).map_err(|error| Diagnostics::new(Sources::default(), vec![error]))?;
-        Self::parse(&name, &text, path.parent().unwrap_or(Path::new("")), overrides)
+        ScenarioFile::read(path)?.scenario(overrides)
     }
 
     /// Reads the text of a scenario. `name` is what messages call it; files that it names are relative to `folder`.
@@ -110,6 +113,34 @@ impl Scenario {
     /// The variants to run, by name, in the order of the file; `base` for a file without variants.
     pub fn variants(&self) -> &[(String, Plan)] {
         &self.variants
+    }
+}
+
+/// A scenario file that was read once, to be taken with different settings.
+#[derive(Clone, Debug)]
+pub struct ScenarioFile {
+    name: String,
+    text: String,
+    folder: PathBuf,
+}
+
+impl ScenarioFile {
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(path: &Path) -> Result<Self, Diagnostics> {
+        let text = file::read_scenario(path).map_err(|error| Diagnostics::new(Sources::default(), vec![error]))?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Self { name: path.display().to_string(), text, folder })
+    }
+
+    /// The scenario with these overrides.
+    ///
+    /// # Errors
+    /// It is none; see [`Scenario::parse`].
+    pub fn scenario(&self, overrides: &Overrides) -> Result<Scenario, Diagnostics> {
+        Scenario::parse(&self.name, &self.text, &self.folder, overrides)
     }
 }
 
@@ -139,7 +170,7 @@ fn build(
         return None;
     }
     let variants = overrides::variants(&parsed.root, errors);
-    let flags = overrides::flags(&overrides.set, sources, errors);
+    let flags = overrides::flags(overrides, sources, errors);
     let (base, created) = typed(&parsed.root, flags.chunks(1), errors);
     let drafts = if variants.is_empty() {
         let draft = resolve::resolve(&base, &created, folder, errors);
@@ -170,7 +201,8 @@ fn build(
         drafts.into_iter().filter(|one| chosen(&one.name)).map(|one| (one.name, compile(one.draft, windows.clone())));
     let replicas = base.replicas.get().map(|&Whole(replicas)| u32::try_from(replicas).expect("at most a million"));
     let Name(name) = base.name.get()?;
-    Some(Scenario {
+    let axes = resolve::axes(&base.sweep, errors);
+    let mut scenario = Scenario {
         name: name.clone(),
         seed: overrides.seed.or(base.seed.get().map(|&Whole(seed)| seed)).unwrap_or(SEED_DEFAULT),
         replicas: overrides.replicas.or(replicas).unwrap_or(REPLICAS_DEFAULT),
@@ -178,8 +210,12 @@ fn build(
         sha256: sha256(text),
         overrides: overrides.texts(),
         expectations,
+        axes,
+        measures: Vec::new(),
         variants: variants.collect(),
-    })
+    };
+    scenario.measures = resolve::measures(&base.sweep, &scenario, errors);
+    Some(scenario)
 }
 
 /// The tables of the file with these layers of settings, and what the settings created.

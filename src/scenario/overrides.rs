@@ -23,6 +23,8 @@ use crate::scenario::{punctuation, unbuilt};
 pub struct Overrides {
     /// `PATH=VALUE`, applied in order after the variant's own settings; VALUE is TOML, else a string.
     pub set: Vec<String>,
+    /// What varies: the same, applied after `set`.
+    pub vary: Vec<String>,
     /// The only variant to run; every one if none.
     pub variant: Option<String>,
     /// The seed, instead of the file's.
@@ -32,7 +34,8 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// What they change beside seed and replicas, as text: each `PATH=VALUE`, then `variant=NAME`.
+    /// What they change beside seed and replicas, as text: each `PATH=VALUE`, then `variant=NAME`. What varies is not
+    /// the same for all that is told in one report.
     pub(crate) fn texts(&self) -> Vec<String> {
         let variant = self.variant.iter().map(|name| format!("variant={name}"));
         self.set.iter().cloned().chain(variant).collect()
@@ -67,7 +70,7 @@ pub struct Created {
 const OF_THE_FILE: &str = "it belongs to the file as a whole: set it there";
 
 /// What a variant may not set, because it belongs to all variants together, and why.
-const SHARED_BY_VARIANTS: [(&str, &str); 7] = [
+const SHARED_BY_VARIANTS: [(&str, &str); 8] = [
     ("version", OF_THE_FILE),
     ("name", OF_THE_FILE),
     ("seed", OF_THE_FILE),
@@ -75,10 +78,19 @@ const SHARED_BY_VARIANTS: [(&str, &str); 7] = [
     ("bucket", "all variants share the buckets of one timeline: set it for the file as a whole"),
     ("expect", OF_THE_FILE),
     ("variants", OF_THE_FILE),
+    ("sweep", OF_THE_FILE),
 ];
 
-/// What `--set` may not set, and why.
-const CLOSED_TO_FLAGS: [(&str, &str); 2] = [("expect", OF_THE_FILE), ("variants", OF_THE_FILE)];
+/// What flags may not set, and why.
+const CLOSED_TO_FLAGS: [(&str, &str); 3] = [
+    ("expect", OF_THE_FILE),
+    ("variants", OF_THE_FILE),
+    ("sweep", "`stormsim sweep` has flags for it: `--vary` and `--metric`"),
+];
+
+/// What `--vary` may not set either, and why.
+const CLOSED_TO_AXES: [(&str, &str); 2] =
+    [("name", "it changes nothing that is simulated"), ("version", "it changes nothing that is simulated")];
 
 /// The settings of each variant of a file.
 pub fn variants(root: &Table, errors: &mut Vec<Diagnostic>) -> IndexMap<String, Vec<Setting>> {
@@ -107,17 +119,26 @@ fn setting_of_variant(key: &str, entry: &Entry) -> Result<Setting, Diagnostic> {
     Ok(Setting { path, value: entry.node.clone() })
 }
 
-/// The settings of the flags. Each flag becomes a text of its own, called `--set`.
-pub fn flags(set: &[String], sources: &mut Sources, errors: &mut Vec<Diagnostic>) -> Vec<Setting> {
-    set.iter()
-        .filter_map(|text| {
-            let start = sources.add("--set", text);
-            flag(text, start).map_err(|error| errors.push(error)).ok()
+/// The settings of the flags. Each flag becomes a text of its own, called `--set` or `--vary`.
+pub fn flags(overrides: &Overrides, sources: &mut Sources, errors: &mut Vec<Diagnostic>) -> Vec<Setting> {
+    let axes = [&CLOSED_TO_FLAGS[..], &CLOSED_TO_AXES].concat();
+    let set = overrides.set.iter().map(|text| ("--set", &CLOSED_TO_FLAGS[..], text));
+    let vary = overrides.vary.iter().map(|text| ("--vary", &axes[..], text));
+    set.chain(vary)
+        .filter_map(|(name, closed, text)| {
+            let start = sources.add(name, text);
+            flag(text, start, |path| check_root(path, closed, &format!("`{name}`")))
+                .map_err(|error| errors.push(error))
+                .ok()
         })
         .collect()
 }
 
-fn flag(text: &str, start: usize) -> Result<Setting, Diagnostic> {
+fn flag(
+    text: &str,
+    start: usize,
+    check: impl FnOnce(&[Segment]) -> Result<(), Diagnostic>,
+) -> Result<Setting, Diagnostic> {
     let whole = start..start + text.len();
     let Some((path_text, value_text)) = text.split_once('=') else {
         let error = Diagnostic::new(format!("`{text}` sets nothing")).at(&whole);
@@ -125,7 +146,7 @@ fn flag(text: &str, start: usize) -> Result<Setting, Diagnostic> {
     };
     let path_place = start..start + path_text.len();
     let path = split(path_text.trim_end(), &path_place).ok_or_else(|| bad_path(path_text, &path_place))?;
-    check_root(&path, &CLOSED_TO_FLAGS, "`--set`")?;
+    check(&path)?;
     let value_start = whole.end - value_text.trim_start().len();
     let value_text = value_text.trim();
     let value_place = value_start..value_start + value_text.len();

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::experiment::Statistic;
+use crate::experiment::axis::Axis;
 use crate::failure::ErrorKind;
 use crate::policy::MICRO;
 use crate::scenario::diagnostics::Diagnostic;
@@ -292,6 +293,24 @@ impl Read for Text {
         match &node.value {
             Value::String(text) => Some(Self(text.clone())),
             _ => reader.mismatch(node, "a string in quotes"),
+        }
+    }
+}
+
+/// A setting with the values that it takes.
+#[derive(Clone, Debug)]
+pub struct AxisText(pub Axis);
+
+inline_schema!([] AxisText, "AxisText", { "type": "string", "pattern": "=" });
+
+impl Read for AxisText {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Text(text) = Text::read(node, reader)?;
+        match Axis::parse(&text) {
+            Ok(axis) => Some(Self(axis)),
+            Err(error) => reader.refuse(Diagnostic::new(error.to_string()).at(&node.place)),
         }
     }
 }

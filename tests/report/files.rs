@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use stormsim::report::artefact::ARTEFACTS;
+use stormsim::report::artefact::RUN;
 use stormsim::report::files::{Charts, Output, OutputError};
 
 use crate::fixture;
@@ -39,13 +39,13 @@ fn a_run_leaves_its_files_and_nothing_else() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("made/on/demand");
     let summary = fixture::three_tier();
-    let output = Output::prepare(&dir).unwrap();
+    let output = Output::prepare(&dir, &RUN).unwrap();
     assert_eq!(names(&dir), [""; 0], "the probe is gone");
 
     let written = output.write(&summary, Charts::Draw).unwrap();
     assert_eq!(written, ALL.map(|name| dir.join(name)));
     assert_eq!(names(&dir), sorted(&ALL));
-    for (artefact, path) in ARTEFACTS.iter().filter(|artefact| (artefact.applies)(&summary)).zip(&written) {
+    for (artefact, path) in RUN.iter().filter(|artefact| (artefact.applies)(&summary)).zip(&written) {
         assert!(fs::read(path).unwrap() == (artefact.render)(&summary), "{}", artefact.name);
     }
 }
@@ -53,7 +53,7 @@ fn a_run_leaves_its_files_and_nothing_else() {
 #[test]
 fn charts_can_be_left_out() {
     let dir = tempfile::tempdir().unwrap();
-    let written = Output::prepare(dir.path()).unwrap().write(&fixture::single(), Charts::Skip).unwrap();
+    let written = Output::prepare(dir.path(), &RUN).unwrap().write(&fixture::single(), Charts::Skip).unwrap();
     assert_eq!(
         written,
         ["summary.json", "summary.csv", "replicas.csv", "timeline.csv"].map(|name| dir.path().join(name))
@@ -64,7 +64,7 @@ fn charts_can_be_left_out() {
 #[test]
 fn a_second_run_replaces_the_first() {
     let dir = tempfile::tempdir().unwrap();
-    let output = Output::prepare(dir.path()).unwrap();
+    let output = Output::prepare(dir.path(), &RUN).unwrap();
     output.write(&fixture::backoff(), Charts::Skip).unwrap();
     output.write(&fixture::single(), Charts::Skip).unwrap();
     let json = fs::read_to_string(dir.path().join("summary.json")).unwrap();
@@ -77,7 +77,7 @@ fn a_second_run_replaces_the_first() {
 fn charts_of_an_earlier_run_are_removed_when_they_are_left_out() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("mine.png"), "mine").unwrap();
-    let output = Output::prepare(dir.path()).unwrap();
+    let output = Output::prepare(dir.path(), &RUN).unwrap();
     output.write(&fixture::backoff(), Charts::Draw).unwrap();
     assert_eq!(names(dir.path()).len(), ALL.len() + 1);
     let written = output.write(&fixture::single(), Charts::Skip).unwrap();
@@ -90,7 +90,7 @@ fn charts_of_an_earlier_run_are_removed_when_they_are_left_out() {
 #[test]
 fn charts_that_do_not_apply_are_neither_written_nor_left_from_before() {
     let dir = tempfile::tempdir().unwrap();
-    let output = Output::prepare(dir.path()).unwrap();
+    let output = Output::prepare(dir.path(), &RUN).unwrap();
     output.write(&fixture::overloaded(), Charts::Draw).unwrap();
     assert_eq!(names(dir.path()), sorted(&[&ALL[..], &["queues.png", "in_flight.png"]].concat()));
     let written = output.write(&fixture::single(), Charts::Draw).unwrap();
@@ -102,11 +102,11 @@ fn charts_that_do_not_apply_are_neither_written_nor_left_from_before() {
 #[test]
 fn an_old_chart_that_cannot_be_removed_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    let output = Output::prepare(dir.path()).unwrap();
+    let output = Output::prepare(dir.path(), &RUN).unwrap();
     let taken = dir.path().join("timeline.png");
     fs::create_dir(&taken).unwrap();
     let text = output.write(&fixture::single(), Charts::Skip).unwrap_err().to_string();
-    assert!(text.starts_with(&format!("cannot remove `{}`, a chart of an earlier run: ", taken.display())), "{text}");
+    assert!(text.starts_with(&format!("cannot remove `{}`, a file of an earlier run: ", taken.display())), "{text}");
     assert_eq!(
         names(dir.path()),
         sorted(&["summary.json", "summary.csv", "replicas.csv", "timeline.csv", "timeline.png"])
@@ -120,7 +120,7 @@ fn a_folder_that_cannot_be_made_is_refused_before_the_run() {
     let file = root.path().join("notes.txt");
     fs::write(&file, "mine").unwrap();
     for dir in [file.clone(), file.join("out")] {
-        let error = Output::prepare(&dir).unwrap_err();
+        let error = Output::prepare(&dir, &RUN).unwrap_err();
         let text = error.to_string();
         assert!(matches!(error, OutputError::NotAFolder { .. }), "{text}");
         let [dir, file] = [&dir, &file].map(|path| path.display());
@@ -136,7 +136,7 @@ fn a_folder_with_the_name_of_a_result_is_refused_before_the_run() {
     let dir = tempfile::tempdir().unwrap();
     let taken = dir.path().join("replicas.csv");
     fs::create_dir(&taken).unwrap();
-    let text = Output::prepare(dir.path()).unwrap_err().to_string();
+    let text = Output::prepare(dir.path(), &RUN).unwrap_err().to_string();
     let expected = format!(
         "cannot write `{}`: a folder has that name; move it away or choose another folder with `--output DIR`",
         taken.display()
@@ -149,7 +149,7 @@ fn a_folder_with_the_name_of_a_result_is_refused_before_the_run() {
 #[test]
 fn a_failure_on_the_way_leaves_no_temporary_file() {
     let dir = tempfile::tempdir().unwrap();
-    let output = Output::prepare(dir.path()).unwrap();
+    let output = Output::prepare(dir.path(), &RUN).unwrap();
     let taken = dir.path().join("timeline.csv");
     fs::create_dir(&taken).unwrap();
     let text = output.write(&fixture::single(), Charts::Skip).unwrap_err().to_string();
@@ -163,7 +163,7 @@ fn a_failure_on_the_way_leaves_no_temporary_file() {
 fn a_folder_that_disappears_is_an_error() {
     let root = tempfile::tempdir().unwrap();
     let dir = root.path().join("out");
-    let output = Output::prepare(&dir).unwrap();
+    let output = Output::prepare(&dir, &RUN).unwrap();
     fs::remove_dir(&dir).unwrap();
     let text = output.write(&fixture::single(), Charts::Skip).unwrap_err().to_string();
     assert!(text.starts_with(&format!("cannot write `{}`: ", dir.join("summary.json").display())), "{text}");
@@ -176,7 +176,7 @@ fn a_folder_that_disappears_is_an_error() {
 fn results_can_be_read_by_whom_other_files_can() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
-    let written = Output::prepare(dir.path()).unwrap().write(&fixture::single(), Charts::Skip).unwrap();
+    let written = Output::prepare(dir.path(), &RUN).unwrap().write(&fixture::single(), Charts::Skip).unwrap();
     let usual = dir.path().join("usual");
     fs::write(&usual, "").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();

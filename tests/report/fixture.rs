@@ -4,6 +4,7 @@ mod failing;
 mod overloaded;
 mod recovering;
 mod served;
+mod swept;
 mod unfinished;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,7 @@ pub use failing::failing;
 pub use overloaded::overloaded;
 pub use recovering::recovering;
 pub use served::served;
+pub use swept::{At, frontier, swept};
 pub use unfinished::unfinished;
 
 use stormsim::experiment::{
@@ -341,6 +343,7 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
         replicas,
         bucket_ms: 100.0,
         partial: false,
+        precision: None,
         variants,
         expectations: Vec::new(),
         comparison: None,

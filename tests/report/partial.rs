@@ -53,7 +53,7 @@ fn judged(summary: &Summary) -> Vec<(&str, Judgement)> {
 
 /// By variant the keys that say how much of it there is.
 fn extents(summary: &Summary) -> Vec<Value> {
-    let root: Value = serde_json::from_slice(&json::summary(summary)).unwrap();
+    let root: Value = serde_json::from_slice(&json::pretty(summary)).unwrap();
     let extent = |variant: &Value| {
         json!([variant["name"], variant["partial"], variant["replicas_finished"], variant["cut_short"]])
     };

@@ -27,13 +27,13 @@ fn briefly(mut summary: Summary) -> Summary {
 /// Where nothing happened, every `null` that can occur does.
 #[test]
 fn json_to_the_letter() {
-    insta::assert_snapshot!("nothing_json", utf8(json::summary(&briefly(fixture::nothing()))));
+    insta::assert_snapshot!("nothing_json", utf8(json::pretty(&briefly(fixture::nothing()))));
 }
 
 /// The shape that scripts rely on; the figures of the headline example.
 #[test]
 fn json_has_the_documented_keys_and_figures() {
-    let bytes = json::summary(&fixture::three_tier());
+    let bytes = json::pretty(&fixture::three_tier());
     assert!(bytes.ends_with(b"}\n"));
     let root: Value = serde_json::from_slice(&bytes).unwrap();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
@@ -58,7 +58,7 @@ fn json_has_the_documented_keys_and_figures() {
 #[test]
 fn several_summaries_are_an_array() {
     let (one, two) = (fixture::single(), fixture::nothing());
-    assert_eq!(json::summaries(std::slice::from_ref(&one), false), utf8(json::summary(&one)));
+    assert_eq!(json::summaries(std::slice::from_ref(&one), false), utf8(json::pretty(&one)));
     let both: Value = serde_json::from_str(&json::summaries(&[one, two], true)).unwrap();
     let names: Vec<_> = both.as_array().unwrap().iter().map(|summary| &summary["scenario"]["name"]).collect();
     assert_eq!(names, ["one-shot", "cut-short"]);

@@ -66,6 +66,11 @@ pub fn write() -> String {
     csv_columns(&mut page, &columns::TIMELINE);
     page += "\n## comparison.csv\n\nLeft by `compare`: one row per variant but the reference, and metric of the scenario as a whole.\n";
     csv_columns(&mut page, &columns::COMPARISON);
+    page += "\n## sweep.csv\n\nLeft by `sweep`: one row per cell of the grid, variant and figure. First a column for the \
+             value of each setting that varies,\nnamed by its path, then the columns of `summary.csv`.\n";
+    page += "\n## frontier.csv\n\nLeft by `frontier`: one row per variant and value that was simulated. These two columns, \
+             then those of `summary.csv`.\n";
+    csv_columns(&mut page, &columns::FRONTIER);
     page
 }
 

@@ -14,6 +14,8 @@ use plotters::style::{Color, RGBColor};
 use super::font::Font;
 use super::palette;
 
+/// Pixels from one stroke of a hatch to the next.
+const HATCH: i32 = 6;
 const DRAWS: &str = "drawing into memory does not fail";
 const ENCODES: &str = "a PNG of a buffer of its size can be written to memory";
 
@@ -74,6 +76,24 @@ impl Canvas<'_> {
         // A filled rectangle of plotters' bitmaps ends before its second corner.
         let corners = [(area.x.start, area.y.start), (area.x.end, area.y.end)];
         self.area.draw(&Rectangle::new(corners, color.filled())).expect(DRAWS);
+    }
+
+    /// Mixes so large a share of a colour into a box; what is there shines through.
+    pub fn tint(&self, area: &Area, color: RGBColor, share: f64) {
+        if area.x.is_empty() || area.y.is_empty() {
+            return;
+        }
+        let corners = [(area.x.start, area.y.start), (area.x.end, area.y.end)];
+        self.area.draw(&Rectangle::new(corners, color.mix(share).filled())).expect(DRAWS);
+    }
+
+    /// Fills a box with diagonal strokes, which meet those of the boxes beside it.
+    pub fn hatch(&self, area: &Area, color: RGBColor) {
+        for (x, y) in area.y.clone().flat_map(|y| area.x.clone().map(move |x| (x, y))) {
+            if (x + y).rem_euclid(HATCH) < HATCH / 3 {
+                self.area.draw_pixel((x, y), &color).expect(DRAWS);
+            }
+        }
     }
 
     /// Fills a circle, with smooth edges.

@@ -53,6 +53,35 @@ impl Font {
         shown
     }
 
+    /// The text, or as much of its end as fits into `width` pixels after an ellipsis: the last part of a path is what
+    /// it is about.
+    pub fn ending(self, text: &str, width: i32) -> String {
+        let mut shown = text.to_owned();
+        let mut cut = 0;
+        while self.width(&shown) > width && cut < text.chars().count() {
+            cut += 1;
+            shown = ['…'].into_iter().chain(text.chars().skip(cut)).collect();
+        }
+        shown
+    }
+
+    /// The text in lines of at most `width` pixels: cut at blanks and hyphens where there are such, and the last of
+    /// `lines` shortened.
+    pub fn wrapped(self, text: &str, width: i32, lines: usize) -> Vec<String> {
+        let mut wrapped = Vec::new();
+        let mut rest = text;
+        while self.width(rest) > width && wrapped.len() + 1 < lines {
+            let ends = rest.char_indices().map(|(start, letter)| start + letter.len_utf8());
+            let fitting: Vec<_> = ends.take_while(|&end| self.width(rest[..end].trim_end()) <= width).collect();
+            let soft = fitting.iter().rev().find(|&&end| rest[..end].ends_with([' ', '-', '_', '.', ',']));
+            let Some(&end) = soft.or(fitting.last()) else { break };
+            wrapped.push(rest[..end].trim_end().to_owned());
+            rest = rest[end..].trim_start();
+        }
+        wrapped.push(self.shortened(rest, width));
+        wrapped
+    }
+
     /// Sets a line of text from the origin of its baseline on: `ink` is told every pixel and the share of it that is
     /// covered.
     pub fn set(self, text: &str, mut ink: impl FnMut(i32, i32, f32)) {
@@ -85,6 +114,29 @@ mod tests {
         assert_eq!(Font::BODY.shortened(name, width), name);
         let shortened = Font::BODY.shortened(name, width - 1);
         assert!(shortened.ends_with('…') && Font::BODY.width(&shortened) < width, "{shortened}");
+    }
+
+    #[test]
+    fn a_path_that_is_too_wide_keeps_its_end() {
+        let path = "clients.web.calls.gateway.retry.max_attempts";
+        let width = Font::BODY.width(path);
+        assert_eq!(Font::BODY.ending(path, width), path);
+        let ending = Font::BODY.ending(path, width / 2);
+        assert!(ending.starts_with('…') && ending.ends_with("max_attempts"), "{ending}");
+        assert!(Font::BODY.width(&ending) <= width / 2, "{ending}");
+        assert_eq!(Font::BODY.ending(path, 0), "…");
+    }
+
+    #[test]
+    fn lines_are_cut_where_words_end_and_fit() {
+        let wrapped = |text: &str, letters: &str, lines| Font::BODY.wrapped(text, Font::BODY.width(letters), lines);
+        assert_eq!(wrapped("payments-ledger of Europe", "payments-ledger", 3), ["payments-ledger", "of Europe"]);
+        assert_eq!(wrapped("payments-ledger of Europe", "payments-l", 3), ["payments-", "ledger of", "Europe"]);
+        assert_eq!(wrapped("nnnnnn", "nnn", 3), ["nnn", "nnn"], "where there is no word, anywhere");
+        assert_eq!(wrapped("one two", "one two", 3), ["one two"]);
+        let last = &wrapped("one two three four", "threes", 2)[1];
+        assert!(last.starts_with("two") || last.ends_with('…'), "{last}");
+        assert_eq!(wrapped("one", "", 3), ["…"]);
     }
 
     /// Every letter that a chart may write has a glyph; id 0 is the box that stands for a missing one.

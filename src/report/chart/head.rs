@@ -8,7 +8,7 @@ use super::legend::{Entry, Legend, Mark};
 use super::{MARGIN, WIDTH, palette};
 use crate::experiment::{Summary, VariantSummary};
 use crate::report::coverage;
-use crate::report::number::INCOMPLETE;
+use crate::report::number::{self, INCOMPLETE};
 
 const TITLE_BASELINE: i32 = 38;
 const SUBTITLE_BASELINE: i32 = 66;
@@ -39,10 +39,15 @@ impl Head {
     /// The same with a choice of what it shows of the replicas.
     pub fn showing(shows: Shows, summary: &Summary, what: &str, remark: &str, entries: Vec<Entry>) -> Self {
         let title = format!("{}: {what}", summary.scenario.name);
+        Self::titled(&title, &(subtitle(shows, summary) + remark), entries)
+    }
+
+    /// Of these texts; what is too wide is shortened.
+    pub fn titled(title: &str, subtitle: &str, entries: Vec<Entry>) -> Self {
         let room = WIDTH as i32 - 2 * MARGIN;
         Self {
-            title: Font::TITLE.shortened(&title, room),
-            subtitle: Font::BODY.shortened(&(subtitle(shows, summary) + remark), room),
+            title: Font::TITLE.shortened(title, room),
+            subtitle: Font::BODY.shortened(subtitle, room),
             legend: Legend::of(entries),
         }
     }
@@ -63,7 +68,17 @@ impl Head {
 
 /// The variants that a chart shows: as many as there are colours.
 pub(super) fn shown(summary: &Summary) -> &[VariantSummary] {
-    &summary.variants[..summary.variants.len().min(palette::VARIANTS.len())]
+    first(&summary.variants)
+}
+
+/// As many of all variants as there are colours.
+pub(super) fn first<T>(variants: &[T]) -> &[T] {
+    &variants[..variants.len().min(palette::VARIANTS.len())]
+}
+
+/// What the subtitle says where a chart shows the first `shown` of `all` such things only.
+pub(super) fn left_out(shown: usize, all: usize, things: &str) -> String {
+    if shown < all { format!(", the first {shown} of {} {things}", number::whole(all)) } else { String::new() }
 }
 
 /// These variants, each with its colour.
@@ -98,9 +113,7 @@ fn subtitle(shows: Shows, summary: &Summary) -> String {
             format!("{shown} {}, seed {}", coverage::replicas(summary), summary.seed)
         }
     };
-    if summary.variants.len() > palette::VARIANTS.len() {
-        text += &format!(", the first {} of {} variants", palette::VARIANTS.len(), summary.variants.len());
-    }
+    text += &left_out(shown(summary).len(), summary.variants.len(), "variants");
     if summary.partial {
         text += ", cut short";
     }

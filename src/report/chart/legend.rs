@@ -19,6 +19,8 @@ pub(super) enum Mark {
     Series(RGBColor),
     /// Windows of time.
     Window(RGBColor),
+    /// What has no value.
+    Hatch,
     /// A fixed value: dashes.
     Level(RGBColor),
     /// Instants at which clients had got over a fault, in all replicas or in some of them.
@@ -79,6 +81,7 @@ fn draw_mark(canvas: &Canvas<'_>, mark: Mark, left: i32, middle: i32) {
             canvas.fill(&mark_of(7), palette::MESH);
             canvas.fill(&Area { x: left + 1..left + SWATCH - 1, y: middle - 6..middle + 6 }, color);
         }
+        Mark::Hatch => canvas.hatch(&mark_of(7), palette::AXIS),
         Mark::Level(color) => {
             for x in [left, left + SWATCH - 10] {
                 canvas.fill(&Area { x: x..x + 10, y: middle - 1..middle + 1 }, color);

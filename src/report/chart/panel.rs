@@ -12,22 +12,14 @@ use super::lines::Lines;
 use super::scale::Scale;
 use super::steps::{Gather, Point, Step, steps};
 use super::time_axis::TimeAxis;
-use super::{MARGIN, WIDTH, palette, ticks};
-use crate::report::number::{self, Style};
+use super::value_axis::{self, ValueAxis};
+use super::{MARGIN, WIDTH, palette};
+use crate::report::number::Style;
 
 /// Rows above each panel, and the strips of its faults, for its heading.
 const HEAD: i32 = 40;
-/// The axis reaches so many times the highest value: a peak does not touch the edge of its panel.
-const HEADROOM: f64 = 1.05;
-/// Columns beside the panels for the labels of the values.
-const LABELS: i32 = 76;
 /// A level further up than so many times the values would press their lines flat: it is only told of.
 const LEVEL_REACH: f64 = 3.0;
-/// An axis has a tick in so many rows at most, and not more than so many of them.
-const TICK_ROWS: i32 = 30;
-const TICKS_MAX: u32 = 5;
-/// With one besides zero a scale can be read.
-const TICKS_MIN: usize = 2;
 const STROKE: i32 = 2;
 
 /// What a panel shows.
@@ -86,7 +78,7 @@ impl<'a> Plot<'a> {
 
     /// The columns of panels that leave room for levels.
     pub fn columns(levels: bool) -> Range<i32> {
-        MARGIN + LABELS..WIDTH as i32 - MARGIN - if levels { level::LABELS } else { 0 }
+        MARGIN + value_axis::LABELS..WIDTH as i32 - MARGIN - if levels { level::LABELS } else { 0 }
     }
 
     /// The panel on this axis.
@@ -128,35 +120,20 @@ impl<'a> Plot<'a> {
 
     fn draw(&self, canvas: &Canvas<'_>, rows: &Range<i32>, (max, end): (f64, f64), time: &TimeAxis) {
         let panel = self.panel;
-        let count = (panel.height / TICK_ROWS).clamp(2, TICKS_MAX as i32) as u32;
-        let mut ticks = if end > 0.0 { ticks::linear((0.0, end), count) } else { vec![0.0, 1.0] };
-        let reach = end * HEADROOM;
-        if ticks.len() > TICKS_MIN && ticks[ticks.len() - 1] > reach {
-            // Without the last one the lines have the whole panel.
-            ticks.pop();
-        }
-        let top = ticks[ticks.len() - 1].max(reach);
-        let values = Scale::linear((0.0, top), (rows.end, rows.start));
+        let axis = ValueAxis::from_zero(end, panel.style, rows);
 
         let heading = Font::HEADING.shortened(&self.heading(max, time), WIDTH as i32 - 2 * MARGIN);
         let baseline = rows.start - panel.backdrop.height() - 15;
         canvas.text(&heading, Font::HEADING, palette::TEXT, Align::Left, (MARGIN, baseline));
         panel.backdrop.draw(canvas, time, rows);
-        for tick in ticks {
-            let y = values.at(tick);
-            let color = if tick == 0.0 { palette::AXIS } else { palette::MESH };
-            canvas.fill(&Area { x: time.pixels.clone(), y: y..y + 1 }, color);
-            let label = number::plain(tick, panel.style, 3);
-            let at = (time.pixels.start - 10, y + Font::BODY.half_capital());
-            canvas.text(&label, Font::BODY, palette::QUIET, Align::Right, at);
-        }
+        axis.draw(canvas, &time.pixels);
         time.draw_ticks(canvas, rows.end);
         let levels: Vec<_> = self.levels(max).collect();
-        level::draw(canvas, &levels, &values, &Area { x: time.pixels.clone(), y: rows.clone() });
+        level::draw(canvas, &levels, &axis.scale, &Area { x: time.pixels.clone(), y: rows.clone() });
 
         let mut lines = Lines::within(Area { x: 0..time.pixels.end + STROKE, y: rows.start - STROKE..rows.end });
         for (number, steps) in self.lines.iter().enumerate() {
-            add_line(&mut lines, number, steps, time, &values);
+            add_line(&mut lines, number, steps, time, &axis.scale);
         }
         let colors: Vec<_> = panel.lines.iter().map(|line| line.color).collect();
         lines.draw(canvas, &colors);

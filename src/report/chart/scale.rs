@@ -29,6 +29,11 @@ impl Scale {
         Self { kind: Kind::Logarithmic, from, to, first, last }
     }
 
+    /// Whether equal factors are at equal distances.
+    pub fn is_logarithmic(&self) -> bool {
+        self.kind == Kind::Logarithmic
+    }
+
     /// The pixel of a value; values beyond the ends are at the ends.
     pub fn at(&self, value: f64) -> i32 {
         let value = value.clamp(self.from, self.to);

@@ -1,12 +1,14 @@
 //! The round values that an axis names.
 
+use crate::report::number::{self, Style};
+
 /// Multiples of 1, 2 or 5 times a power of ten, about `count` of them: from the last that is not above `min` to the
-/// first that is not below `max`, which is above `min`. `min` is not negative.
+/// first that is not below `max`, which is above `min`.
 pub(super) fn linear((min, max): (f64, f64), count: u32) -> Vec<f64> {
     let step = round_up((max - min) / f64::from(count));
     // A value that rounding put just beyond a multiple needs no further tick.
-    let first = (min / step + 1e-9).floor() as u64;
-    let last = (max / step - 1e-9).ceil() as u64;
+    let first = (min / step + 1e-9).floor() as i64;
+    let last = (max / step - 1e-9).ceil() as i64;
     (first..=last).map(|i| i as f64 * step).collect()
 }
 
@@ -22,9 +24,29 @@ const LOGARITHMIC_MAX: usize = 10;
 
 /// Round counts, at equal factors as far as that goes, that enclose `min` to `max`; `min` is at least 1.
 pub(super) fn counts(min: f64, max: f64) -> Vec<f64> {
-    let powers = || (0..=19).map(|exponent| libm::pow(10.0, f64::from(exponent)));
+    from_power(0, min, max)
+}
+
+/// The same for values that may be below 1, but are above zero.
+pub(super) fn decades(min: f64, max: f64) -> Vec<f64> {
+    from_power(-12, min, max)
+}
+
+/// Multiples of 1, 2 or 5 times powers of ten from this one on.
+fn from_power(least: i32, min: f64, max: f64) -> Vec<f64> {
+    let powers = || (least..=19).map(|exponent| libm::pow(10.0, f64::from(exponent)));
     let fine: Vec<_> = powers().flat_map(|power| [1.0, 2.0, 5.0].map(|factor| factor * power)).collect();
     thinned(&fine, &powers().collect::<Vec<_>>(), min, max)
+}
+
+/// How neighbouring values are written, with as many digits as it takes to tell them apart, and three at least.
+pub(super) fn labels(values: &[f64]) -> Vec<String> {
+    let written = |digits| values.iter().map(|&value| number::plain(value, Style::Count, digits)).collect::<Vec<_>>();
+    let differ = |labels: &Vec<String>| {
+        let mut pairs = labels.windows(2).zip(values.windows(2));
+        pairs.all(|(labels, values)| labels[0] != labels[1] || values[0] == values[1])
+    };
+    (3..9).map(written).find(differ).unwrap_or_else(|| written(9))
 }
 
 /// Of these durations in seconds, each about twice the one before, those beyond the decimal ones are round to people.
@@ -83,6 +105,7 @@ mod tests {
         assert_eq!(linear((0.0, 27.0), 6), [0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0]);
         assert_eq!(linear((0.0, 1.0), 4), [0.0, 0.5, 1.0]);
         assert_eq!(linear((133.0, 199.0), 6), [120.0, 140.0, 160.0, 180.0, 200.0]);
+        assert_eq!(linear((-7.0, 12.0), 4), [-10.0, -5.0, 0.0, 5.0, 10.0, 15.0]);
         for max in [1e-9, 0.3, 7.0, 159.43, 65.3, 1e12] {
             for min in [0.0, 0.4 * max] {
                 for count in 2..12 {
@@ -101,6 +124,15 @@ mod tests {
         assert_eq!(counts(37.0, 640.0), [20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0]);
         assert_eq!(counts(1.0, 90_000.0), [1.0, 10.0, 100.0, 1_000.0, 10_000.0, 100_000.0]);
         assert_eq!(counts(1.0, 1.0), [1.0, 2.0]);
+        assert_eq!(decades(0.03, 0.2), [0.02, 0.05, 0.1, 0.2]);
+    }
+
+    #[test]
+    fn labels_have_the_digits_that_tell_neighbours_apart() {
+        assert_eq!(labels(&[0.0, 500.0, 1_000.0]), ["0", "500", "1,000"]);
+        assert_eq!(labels(&[1.0, 1.0005, 1.001]), ["1", "1.0005", "1.001"]);
+        assert_eq!(labels(&[31.6227766, 100.0]), ["31.6", "100"]);
+        assert_eq!(labels(&[7.0, 7.0]), ["7", "7"]);
     }
 
     #[test]

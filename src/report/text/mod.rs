@@ -6,10 +6,12 @@ mod compare;
 mod expectations;
 mod failed;
 mod figures;
+mod frontier;
 mod grid;
 pub(super) mod partial;
 mod recovery;
 mod sentences;
+mod sweep;
 mod wrap;
 
 use std::fmt;
@@ -17,7 +19,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::experiment::Summary;
+use crate::experiment::{FrontierSummary, Reached, Summary, SweepSummary};
 use crate::report::coverage;
 use crate::report::number::{self, INCOMPLETE};
 
@@ -42,6 +44,17 @@ pub fn report(summary: &Summary, width: usize) -> String {
 pub fn comparison(summary: &Summary, width: usize) -> String {
     let tables = figures::variants(summary, width);
     [heading(summary, tables.contains(INCOMPLETE), width), tables, compare::render(summary, width)].join("\n")
+}
+
+/// What a sweep found, for a page of `width` columns, with a newline at its end. `resumed` of its cells were kept from an
+/// earlier one.
+pub fn sweep(sweep: &SweepSummary, resumed: usize, width: usize) -> String {
+    sweep::render(sweep, resumed, width)
+}
+
+/// Where a condition begins or ceases to hold, for a page of `width` columns, with a newline at its end.
+pub fn frontier(frontier: &FrontierSummary, width: usize) -> String {
+    frontier::render(frontier, width)
 }
 
 /// The expectations of several files, and what has changed against a baseline, a line each, failures first; with `quiet`
@@ -97,7 +110,30 @@ fn heading(summary: &Summary, incomplete: bool, width: usize) -> String {
     if incomplete {
         lines += &format!("{INCOMPLETE} Mean of the replicas in which it is defined; it is not in all of them.\n");
     }
+    if let Some(reached) = &summary.precision {
+        lines += &precision(reached, summary.replicas, width);
+    }
     lines + &partial::render(summary, width)
+}
+
+/// What came of a precision that was asked for.
+fn precision(reached: &Reached, replicas: u32, width: usize) -> String {
+    let share = |share: f64| number::plain(share, number::Style::Share, 3);
+    let (wanted, replicas) = (share(reached.wanted), number::whole(replicas as usize));
+    let widest = &reached.widest;
+    if reached.is_good() {
+        let sentence = format!(
+            "{replicas} replicas are enough for ± {wanted} of every mean that is expected; the widest is {widest}, ± {}.",
+            share(reached.reached.unwrap_or(0.0))
+        );
+        return wrap::words(sentence.split(' '), ["", "  "], width);
+    }
+    let known =
+        reached.reached.map_or("not known at all".to_owned(), |reached| format!("known to ± {}", share(reached)));
+    let sentence = format!(
+        "{replicas} replicas are not enough for ± {wanted}: {widest} is {known}; a higher `--max-replicas` allows more."
+    );
+    wrap::words(sentence.split(' '), ["", "  "], width).lines().map(|line| styled(WARNING, line) + "\n").collect()
 }
 
 /// A count and its noun, in the plural where need be.

@@ -19,10 +19,12 @@ mod protection;
 mod recovery;
 mod silence;
 mod strays;
+mod sweep;
 mod targets;
 mod windows;
 
 pub use expectations::{Judged, expectations};
+pub use sweep::{axes, measures};
 
 use std::path::Path;
 

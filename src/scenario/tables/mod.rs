@@ -16,6 +16,7 @@ mod protection;
 mod recovery;
 mod retries;
 mod services;
+mod sweep;
 
 pub use arrivals::{ArrivalsChoice, ClosedTable, PeriodicTable, PointTable, TraceTable};
 pub use budgets::{
@@ -39,6 +40,7 @@ pub use protection::{
 pub use recovery::RecoveryTable;
 pub use retries::{BackoffChoice, BeyondChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable};
 pub use services::ServiceTable;
+pub use sweep::SweepTable;
 
 use std::borrow::Cow;
 
@@ -80,6 +82,8 @@ table! {
     faults: Named<FaultTable>,
     /// Variants, by name: each overrides settings by their paths. With any, only the variants are run. Default: `{}`. Example: `{ fixed = { "retries.patient.backoff" = { fixed = "1s" } } }`.
     variants: Named<VariantTable>,
+    /// What `stormsim sweep` varies where its flags do not say. Default: `{}`. Example: `{ vary = ["retries.patient.max_attempts=1,2,4"], metrics = ["success_ratio"] }`.
+    sweep: SweepTable,
     /// What must come out. Default: `[]`. Example: `[{ metric = "amplification", service = "db", at_most = 3 }]`.
     expect: Vec<Spanned<ExpectTable>>,
 }

@@ -3,44 +3,18 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
-use assert_cmd::Command;
 use stormsim::experiment::{Comparison, Experiment};
 use stormsim::scenario::{Overrides, Scenario};
-use tempfile::TempDir;
 
-const BACKOFF: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/backoff.toml");
-const THREE_TIER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/three-tier.toml");
+use crate::{BACKOFF, THREE_TIER, scratch};
 
-fn scratch() -> TempDir {
-    tempfile::tempdir().expect("there is room for a temporary folder")
-}
-
-fn compare(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::cargo_bin("stormsim").expect("the program is built for the tests");
-    command.current_dir(folder).arg("compare").args(arguments).output().expect("it starts")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("UTF-8")
-}
-
-/// What it prints, having succeeded.
 fn printed(folder: &Path, arguments: &[&str]) -> String {
-    let output = compare(folder, arguments);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    text(&output.stdout)
+    crate::printed(folder, "compare", arguments)
 }
 
-/// What it says about why it does not.
 fn refused(folder: &Path, arguments: &[&str]) -> String {
-    let output = compare(folder, arguments);
-    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
-    assert!(
-        fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|it| it.path().is_file())))
-    );
-    text(&output.stderr)
+    crate::refused(folder, "compare", arguments)
 }
 
 #[test]
@@ -152,8 +126,8 @@ fn common_random_numbers_reduce_the_variance() {
     let spread = |comparison: &Comparison| {
         let contrast = comparison.contrasts.iter().find(|it| it.name == "equal-jitter").expect("it is another");
         let tail = &contrast.metrics["last_retry_s"];
-        let apart = (tail.reference.sd.unwrap().powi(2) + tail.value.sd.unwrap().powi(2)).sqrt();
-        tail.difference.sd.unwrap() / apart
+        let [reference, value, difference] = [&tail.reference, &tail.value, &tail.difference].map(|it| it.sd.unwrap());
+        difference / (reference * reference + value * value).sqrt()
     };
     let paired = spread(&comparison);
     // Against the same variant with other luck nothing cancels out.
