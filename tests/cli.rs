@@ -431,7 +431,7 @@ fn test_lists_failures_first_and_exits_with_1() {
     assert_eq!(code(&output), 1);
     assert_eq!(
         stdout(&output),
-        " FAILED more/b.toml: base: scenario attempts = 3: came out 2\n \
+        " FAILED more/b.toml:13: base: scenario attempts = 3: came out 2\n \
          ok     a.toml: base: scenario attempts = 2: came out 2\n \
          1 of 2 expectations was not met\n"
     );

@@ -264,11 +264,33 @@ pub struct TestArguments {
     #[command(flatten)]
     pub precision: PrecisionArguments,
     /// What to print on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// Print nothing but errors and failed expectations.
+    #[arg(long, value_enum, default_value_t = TestFormat::Text)]
+    pub format: TestFormat,
+    /// Compare with what `--save-baseline` has left in this file, and fail where a figure has become worse.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// How much worse than in the baseline a mean may be, relative to it: 5% or 0.05 [default: 5%].
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = tolerance, requires = "baseline")]
+    pub tolerance: Option<f64>,
+    /// Save what comes out in this file, for `--baseline`; both together compare with the old one first.
+    #[arg(long, value_name = "FILE")]
+    pub save_baseline: Option<PathBuf>,
+    /// Print nothing but errors, failed expectations and what has become worse; `json` and `junit` print all.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// What `test` prints on standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TestFormat {
+    /// A line for each expectation, for people.
+    Text,
+    /// The content of summary.json; of several files an array.
+    Json,
+    /// JUnit XML: a test suite per file, a test case per expectation and variant.
+    Junit,
+    /// Annotations of GitHub Actions, at the lines of the expectations.
+    Github,
 }
 
 fn replicas(text: &str) -> Result<u32, String> {
@@ -305,6 +327,22 @@ fn share(text: &str, most: f64) -> Option<f64> {
 
 fn jobs(text: &str) -> Result<NonZeroUsize, String> {
     counted(text, "leave it out for one thread per processor")
+}
+
+/// A share of one, also in per cent.
+fn tolerance(text: &str) -> Result<f64, String> {
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(percent) => (percent.trim_end(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let expected = "a share from 0% to 100% is expected, such as `5%` or `0.05`";
+    let number: f64 = number.parse().map_err(|_| expected.to_owned())?;
+    let share = number / scale;
+    if (0.0..=1.0).contains(&share) {
+        return Ok(share);
+    }
+    let is_percent = scale == 1.0 && (1.0..=100.0).contains(&number);
+    Err(if is_percent { format!("{expected}; for {number} per cent write `{number}%`") } else { expected.to_owned() })
 }
 
 fn max_in_progress(text: &str) -> Result<NonZeroUsize, String> {

@@ -1,6 +1,7 @@
 //! One file per command, and what they share: streams, colours, exit codes. No simulation logic.
 
 mod args;
+mod baseline;
 mod compare;
 mod frontier;
 mod grid;

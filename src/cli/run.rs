@@ -28,7 +28,7 @@ struct Job<'a> {
 /// anything is simulated. When it is interrupted, what is finished is written and marked as partial.
 pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
     let files = arguments.files.iter().map(PathBuf::as_path);
-    let Some(scenarios) = load_all(files, &arguments.settings, terminal) else { return Ok(Exit::Error) };
+    let Ok(scenarios) = load_all(files, &arguments.settings, terminal) else { return Ok(Exit::Error) };
     check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
     let jobs = prepare_all(arguments, scenarios)?;
     let scenarios = jobs.iter().map(|job| &job.scenario);

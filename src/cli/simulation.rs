@@ -6,32 +6,31 @@ use indicatif::ProgressBar;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use stormsim::experiment::{Experiment, Judgement, Precision, Statistic, Summary, VariantSummary};
 use stormsim::metrics::Limit;
-use stormsim::scenario::{Overrides, Scenario};
+use stormsim::scenario::{Diagnostics, Overrides, Scenario};
 
 use crate::cli::args::{PrecisionArguments, Settings};
 use crate::cli::progress::Unit;
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt, progress};
 
-/// Reads every file; of the wrong ones all errors are shown, and then there is no result.
-pub fn load_all<'a>(
-    files: impl IntoIterator<Item = &'a Path>,
-    settings: &Settings,
-    terminal: &Terminal,
-) -> Option<Vec<(&'a Path, Scenario)>> {
+/// What came of reading files: scenarios, or what is wrong with those that are none.
+pub type Loaded<'a> = Result<Vec<(&'a Path, Scenario)>, Vec<(&'a Path, Diagnostics)>>;
+
+/// Reads every file; of the wrong ones all errors are shown and returned.
+pub fn load_all<'a>(files: impl IntoIterator<Item = &'a Path>, settings: &Settings, terminal: &Terminal) -> Loaded<'a> {
     let overrides = overrides(settings);
     let mut scenarios = Vec::new();
-    let mut all_good = true;
+    let mut wrong = Vec::new();
     for file in files {
         match Scenario::load(file, &overrides) {
             Ok(scenario) => scenarios.push((file, scenario)),
             Err(diagnostics) => {
                 terminal.message(&diagnostics.render(true, terminal.width()));
-                all_good = false;
+                wrong.push((file, diagnostics));
             }
         }
     }
-    all_good.then_some(scenarios)
+    if wrong.is_empty() { Ok(scenarios) } else { Err(wrong) }
 }
 
 /// What the settings say of a scenario.

@@ -1,45 +1,68 @@
-//! `stormsim test`: expectations of files and folders.
+//! `stormsim test`: expectations of files and folders, and what came out before.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use stormsim::report::{json, text};
+use stormsim::experiment::Summary;
+use stormsim::report::{github, json, junit, text};
+use stormsim::scenario::Scenario;
 
-use crate::cli::args::{Format, TestArguments};
+use crate::cli::args::{TestArguments, TestFormat};
+use crate::cli::baseline::{self, Gate};
 use crate::cli::simulation::{Simulator, check_precision, exit_of, load_all};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
-/// Simulates every scenario and prints what became of its expectations. Writes no files.
+/// Simulates every scenario and prints what became of its expectations, and how it compares with a baseline. Writes no
+/// files but a new baseline, if that is asked for.
 pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
     let mut files = Vec::new();
     for path in &arguments.paths {
         collect(path, &mut files)?;
     }
     let paths = files.iter().map(PathBuf::as_path);
-    let Some(scenarios) = load_all(paths, &arguments.settings, terminal) else { return Ok(Exit::Error) };
+    let scenarios = match load_all(paths, &arguments.settings, terminal) {
+        Ok(scenarios) => scenarios,
+        Err(wrong) => {
+            if arguments.format == TestFormat::Github {
+                let errors = wrong.iter().map(|(file, diagnostics)| github::errors(file, diagnostics));
+                terminal.result(&errors.collect::<String>())?;
+            }
+            return Ok(Exit::Error);
+        }
+    };
     check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
+    let gate = Gate::prepare(arguments, &scenarios)?;
     let all = scenarios.iter().map(|(_, scenario)| scenario);
     let simulator = Simulator::new(&arguments.settings, all, terminal, arguments.quiet)?;
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
     for (file, scenario) in &scenarios {
-        let summary = simulator.simulate(file, scenario, &arguments.precision);
-        exit = exit.max(exit_of(&summary));
+        let mut summary = simulator.simulate(file, scenario, &arguments.precision);
+        gate.compare(&mut summary);
+        exit = exit.max(exit_of(&summary)).max(baseline::exit_of(&summary));
         summaries.push(summary);
         if interrupt::is_requested() {
             break;
         }
     }
-    match arguments.format {
-        Format::Json => terminal.result(&json::summaries(&summaries, scenarios.len() > 1))?,
-        Format::Text => {
-            let judged: Vec<(&Path, _)> = scenarios.iter().map(|(file, _)| *file).zip(&summaries).collect();
-            let skipped: Vec<&Path> = scenarios[summaries.len()..].iter().map(|(file, _)| *file).collect();
-            terminal.result(&text::checks(&judged, &skipped, arguments.quiet))?;
-        }
-    }
+    // Nobody may be reading any more: that does not keep the baseline from being saved.
+    let printed = terminal.result(&report(arguments, &scenarios, &summaries));
+    gate.save(&scenarios, &summaries, terminal)?;
+    printed?;
     Ok(exit)
+}
+
+/// What goes to standard output. Of the scenarios only the first may have been simulated.
+fn report(arguments: &TestArguments, scenarios: &[(&Path, Scenario)], summaries: &[Summary]) -> String {
+    let judged: Vec<(&Path, _)> = scenarios.iter().map(|(file, _)| *file).zip(summaries).collect();
+    let skipped: Vec<&Path> = scenarios[summaries.len()..].iter().map(|(file, _)| *file).collect();
+    match arguments.format {
+        TestFormat::Text => text::checks(&judged, &skipped, arguments.quiet),
+        TestFormat::Json => json::summaries(summaries, scenarios.len() > 1),
+        TestFormat::Junit => junit::report(&judged, &skipped),
+        TestFormat::Github => github::annotations(&judged, &skipped, arguments.quiet),
+    }
 }
 
 /// The file itself, or the scenarios in a folder and those within it, in the order of their names.

@@ -88,7 +88,8 @@ fn pairs(reference: &VariantSummary, variant: &VariantSummary, metric: usize) ->
 }
 
 impl Difference {
-    fn of(unit: catalogue::Unit, pairs: Vec<(f64, f64)>) -> Self {
+    /// From pairs of the reference's and the variant's value in a replica.
+    pub(super) fn of(unit: catalogue::Unit, pairs: Vec<(f64, f64)>) -> Self {
         let reference = Stat::over(unit, pairs.iter().map(|(reference, _)| Some(*reference)));
         let value = Stat::over(unit, pairs.iter().map(|(_, value)| Some(*value)));
         let difference = Stat::over(unit, pairs.iter().map(|(reference, value)| Some(value - reference)));

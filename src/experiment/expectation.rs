@@ -5,7 +5,7 @@ use std::fmt;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::experiment::Stat;
+use crate::experiment::{Stat, settling};
 use crate::metrics::catalogue::ScopeKind;
 
 /// An `[[expect]]` row. Its metric exists in its scope, and its scope and variant exist in the scenario.
@@ -23,6 +23,17 @@ pub struct Expectation {
     pub statistic: Statistic,
     /// What must hold.
     pub condition: Condition,
+    /// Where the row stands in its file.
+    pub position: Position,
+}
+
+/// Where something begins in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The line, from 1.
+    pub line: usize,
+    /// The character of the line, from 1.
+    pub column: usize,
 }
 
 /// Over what a metric is measured.
@@ -129,16 +140,23 @@ pub enum Tolerance {
     Absolute(f64),
 }
 
+impl Tolerance {
+    /// How far from `value` that is.
+    fn slack(self, value: f64) -> f64 {
+        match self {
+            Self::Exact => 0.0,
+            Self::Relative(share) => share * value.abs(),
+            Self::Absolute(distance) => distance,
+        }
+    }
+}
+
 impl Condition {
     /// Whether `actual` meets it.
     pub fn holds(self, actual: f64) -> bool {
         match self {
             Self::Equals { value, tolerance } => {
-                let slack = match tolerance {
-                    Tolerance::Exact => 0.0,
-                    Tolerance::Relative(share) => share * value.abs(),
-                    Tolerance::Absolute(distance) => distance,
-                };
+                let slack = tolerance.slack(value);
                 // Decimal bounds are not binary fractions: 0.4 is not quite within 0.1 of 0.3. A rounding error of the
                 // two operands does not decide.
                 let rounding = if slack > 0.0 { 2.0 * f64::EPSILON * value.abs().max(actual.abs()) } else { 0.0 };
@@ -149,9 +167,19 @@ impl Condition {
             Self::Between(low, high) => (low..=high).contains(&actual),
         }
     }
-}
 
-impl Condition {
+    /// The values at which it begins or ceases to hold, with a stretch on either side; an exact figure has none.
+    pub fn bounds(self) -> Vec<f64> {
+        match self {
+            Self::Equals { value, tolerance } => match tolerance.slack(value) {
+                0.0 => Vec::new(),
+                slack => vec![value - slack, value + slack],
+            },
+            Self::AtMost(bound) | Self::AtLeast(bound) => vec![bound],
+            Self::Between(low, high) => vec![low, high],
+        }
+    }
+
     /// How far `actual` is from what is expected, to compare figures by: the larger, the worse.
     pub fn strain(self, actual: f64) -> f64 {
         match self {
@@ -254,6 +282,19 @@ pub struct Verdict {
     pub windows: u32,
     /// The 95 % interval, where the figure is a mean.
     pub ci95: Option<[f64; 2]>,
+    /// Whether a bound of the condition lies within the interval, so that other luck may have met or failed it.
+    pub straddles: bool,
+    /// How many replicas would settle that, by the spread that was seen; none where there is nothing to settle, or where
+    /// it takes more than a million.
+    pub settles_at: Option<u32>,
+    /// The line of the expectation in its file, from 1.
+    pub line: usize,
+    /// The character of the line at which it begins, from 1.
+    pub column: usize,
+    /// From where to where its windows reach, all together, in seconds; what a report calls it must not hang on which of
+    /// them is the worst.
+    #[serde(skip)]
+    pub reach: [Option<f64>; 2],
 }
 
 impl Expectation {
@@ -263,11 +304,15 @@ impl Expectation {
         let defined = stat.n == replicas;
         let actual = self.statistic.of(stat).filter(|_| defined);
         let met = actual.is_some_and(|actual| self.condition.holds(actual));
+        let is_mean = defined && self.statistic == Statistic::Mean;
+        let bound = settling::straddled(self.metric, self.condition, stat).filter(|_| is_mean);
         Verdict {
             actual,
             undefined: replicas - stat.n,
             judgement: if met { Judgement::Met } else { Judgement::NotMet },
-            ci95: stat.ci95.filter(|_| defined && self.statistic == Statistic::Mean),
+            ci95: stat.ci95.filter(|_| is_mean),
+            straddles: bound.is_some(),
+            settles_at: bound.and_then(|bound| settling::replicas(stat, bound)),
             from: window.map(|window| window.from_s),
             until: window.map(|window| window.until_s),
             windows: 1,
@@ -281,6 +326,8 @@ impl Expectation {
             Windows::Whole => &[][..],
             Windows::Each(windows) => windows,
         };
+        let reach = [windows.first().map(|window| window.from_s), windows.last().map(|window| window.until_s)];
+        let [from, until] = reach;
         Verdict {
             variant: variant.to_owned(),
             scope: self.scope.kind.name(),
@@ -291,10 +338,15 @@ impl Expectation {
             actual: None,
             undefined: 0,
             judgement: Judgement::NotJudged,
-            from: windows.first().map(|window| window.from_s),
-            until: windows.last().map(|window| window.until_s),
+            from,
+            until,
             windows: windows.len().max(1) as u32,
             ci95: None,
+            straddles: false,
+            settles_at: None,
+            line: self.position.line,
+            column: self.position.column,
+            reach,
         }
     }
 }
@@ -327,6 +379,7 @@ mod tests {
             windows: Windows::Whole,
             statistic: Statistic::Max,
             condition: Condition::AtMost(10.0),
+            position: Position { line: 1, column: 1 },
         };
         let judge = |values: &[Option<f64>]| {
             expectation.judge("base", None, &Stat::over(Unit::Seconds, values.iter().copied()), values.len() as u32)

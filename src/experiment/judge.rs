@@ -3,7 +3,7 @@
 use crate::experiment::precision::Spread;
 use crate::experiment::replicas::Replica;
 use crate::experiment::runner::Digest;
-use crate::experiment::{Expectation, Stat, Statistic, VariantSummary, Verdict, Window, Windows};
+use crate::experiment::{Expectation, Judgement, Stat, Statistic, VariantSummary, Verdict, Window, Windows};
 use crate::metrics::Outcome;
 use crate::metrics::catalogue::{Measured, ScopeKind, columns};
 use crate::plan::Plan;
@@ -86,8 +86,8 @@ impl<'a> Judge<'a> {
     }
 
     /// The verdict on an expectation, if it is about this variant. Of several windows it is that of the one which is
-    /// furthest from what was expected, so that one which fails is shown if there is one. A partial summary judges
-    /// nothing. `windowed` has a row per replica.
+    /// furthest from what was expected, so that one which fails is shown if there is one, or else one that is not
+    /// settled. A partial summary judges nothing. `windowed` has a row per replica.
     pub fn verdict<'w>(
         &self,
         row: usize,
@@ -115,10 +115,13 @@ impl<'a> Judge<'a> {
             let stat = Stat::over(unit, windowed.clone().map(|values| values[at]));
             expectation.judge(self.variant, Some(window), &stat, replicas)
         });
-        let strain =
-            |verdict: &Verdict| verdict.actual.map_or(f64::INFINITY, |actual| expectation.condition.strain(actual));
+        // One that was not met has a larger strain than all that were; among these, doubt comes before strain.
+        let badness = |verdict: &Verdict| {
+            let strain = verdict.actual.map_or(f64::INFINITY, |actual| expectation.condition.strain(actual));
+            (verdict.judgement != Judgement::Met, verdict.straddles && verdict.judgement == Judgement::Met, strain)
+        };
         let worst =
-            verdicts.reduce(|worst, verdict| if strain(&verdict) > strain(&worst) { verdict } else { worst })?;
+            verdicts.reduce(|worst, verdict| if badness(&verdict) > badness(&worst) { verdict } else { worst })?;
         Some(Verdict { windows: windows.len() as u32, ..worst })
     }
 }

@@ -12,7 +12,7 @@ use crate::experiment::replicas::Replica;
 use crate::experiment::timeline_sum::TimelineSum;
 use crate::experiment::{
     CutShort, FaultWindows, MetricTable, ReplicaRow, ScenarioInfo, ServiceLimits, Stat, Strain, Summary, ToolInfo,
-    VariantSummary,
+    VariantSummary, gated,
 };
 use crate::metrics::Outcome;
 use crate::metrics::catalogue::{self, Measured, Readings, ScopeKind, Values};
@@ -88,6 +88,7 @@ impl Experiment<'_> {
             expectations: expectations.collect(),
             variants: summaries,
             comparison: None,
+            baseline: None,
         }
     }
 }
@@ -121,6 +122,7 @@ fn summarise(name: &str, plan: &Plan, wanted: u32, ran: &[Replica<Digest>], time
                 replica: replica.number,
                 partial: replica.cut_short.is_some(),
                 values: replica.kept.readings.scenario.clone(),
+                parts: gated::of_parts(&replica.kept.readings),
             })
             .collect(),
         load: timeline.load(plan, replicas),

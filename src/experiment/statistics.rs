@@ -76,7 +76,7 @@ fn percentile(sorted: &[f64], p: f64) -> f64 {
 
 /// Rounded to nine decimals: the library uses the logarithms of the platform, whose last digits differ, and files must
 /// not.
-fn t_quantile_975(degrees_of_freedom: f64) -> f64 {
+pub(super) fn t_quantile_975(degrees_of_freedom: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("at least one degree of freedom").inverse_cdf(0.975);
     (t * 1e9).round() / 1e9
 }

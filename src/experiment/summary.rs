@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::experiment::{Comparison, CutShort, Reached, Stat, Strain, Verdict};
+use crate::experiment::{Comparison, CutShort, Reached, Regressions, Stat, Strain, Verdict};
 use crate::metrics::catalogue::{ScopeKind, Values};
 use crate::plan::{Capacity, Origin, Plan, ServiceId};
 use crate::scenario::Scenario;
@@ -38,6 +38,9 @@ pub struct Summary {
     /// The variants against one of them, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// All of it against a baseline, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Regressions>,
 }
 
 impl Summary {
@@ -161,6 +164,8 @@ pub struct ReplicaRow {
     pub partial: bool,
     /// The scenario's metrics, in the order of the catalogue.
     pub values: Values,
+    /// The metrics of services and faults that a baseline gates, in the order of [`VariantSummary::gated`].
+    pub parts: Values,
 }
 
 /// The windows of one fault.

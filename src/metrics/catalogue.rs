@@ -11,6 +11,10 @@ use crate::time::Span;
 
 pub use definitions::{CALLS, FAULTS, REQUESTS, SCENARIO, SERVICES};
 
+/// Metrics that are shares and never above 1, unlike other ratios.
+pub const SHARES: [&str; 6] =
+    ["success_ratio", "first_try_success_ratio", "retry_ratio", "wasted_ratio", "utilisation", "queued_ratio"];
+
 /// The unit of a metric. It is also the end of the metric's name, where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -35,6 +39,28 @@ impl Unit {
             Self::Seconds => "s",
             Self::Milliseconds => "ms",
             Self::PerSecond => "1/s",
+        }
+    }
+}
+
+/// Which way a metric gets better, for those that `test --baseline` gates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The more, the better; to have lost it is worse.
+    Higher,
+    /// The less, the better; to have lost it is worse, such as a latency where nothing succeeds any more.
+    Lower,
+    /// The less, the better, and none is best, such as the time of the last retry where there was none.
+    LowerOrNone,
+}
+
+impl Better {
+    /// As it stands in `docs/metrics.md`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+            Self::LowerOrNone => "lower, or none",
         }
     }
 }
@@ -86,6 +112,8 @@ pub struct Metric<T: ?Sized> {
     pub meaning: &'static str,
     /// Whether it can be measured in a window: counts, rates and peaks can, what is about a run as a whole cannot.
     pub window: bool,
+    /// Which way it gets better, if a baseline gates it.
+    pub better: Option<Better>,
     read: fn(&T, &Run) -> Option<f64>,
 }
 
@@ -177,7 +205,9 @@ pub type Values = Vec<Option<f64>>;
 /// Name and unit of each metric of a kind of thing, in the order in which reports list them.
 pub fn columns(kind: ScopeKind) -> Vec<Column> {
     fn of<T>(metrics: &'static [Metric<T>]) -> impl Iterator<Item = Column> {
-        metrics.iter().map(|&Metric { name, unit, meaning, window, .. }| Column { name, unit, meaning, window })
+        let column =
+            |&Metric { name, unit, meaning, window, better, .. }| Column { name, unit, meaning, window, better };
+        metrics.iter().map(column)
     }
     match kind {
         ScopeKind::Scenario => of(SCENARIO).chain(of(REQUESTS)).chain(of(CALLS)).collect(),
@@ -199,6 +229,8 @@ pub struct Column {
     pub meaning: &'static str,
     /// Whether it can be measured in a window.
     pub window: bool,
+    /// Which way it gets better, if a baseline gates it.
+    pub better: Option<Better>,
 }
 
 /// All values of a replica.

@@ -148,7 +148,7 @@ fn remove(path: PathBuf) -> Result<(), OutputError> {
 }
 
 /// A new file in `dir`; removed when dropped, unless it is renamed before.
-fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
+pub(super) fn temporary(dir: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".stormsim-");
     if let Some(permissions) = readable_by_all() {

@@ -69,6 +69,12 @@ pub(crate) fn whole(count: usize) -> String {
     grouped(count as f64, 0)
 }
 
+/// A number of things to two digits, which is not less than it: `1,300` of 1,234.
+pub(crate) fn rounded_up(count: u32) -> String {
+    let step = 10u32.pow(count.max(1).ilog10().saturating_sub(1));
+    whole(count.next_multiple_of(step) as usize)
+}
+
 /// An instant of the run, in seconds as scenario files have it, however many these are.
 pub(crate) fn instant(seconds: f64) -> String {
     // Virtual time ends after 52 days, and has nanoseconds.
@@ -78,6 +84,15 @@ pub(crate) fn instant(seconds: f64) -> String {
 /// A value in its own unit with six significant digits, for comparison with a condition.
 pub(crate) fn six_digits(value: f64) -> String {
     rounded(value, significant(value, 6))
+}
+
+/// A figure with its unit, as `summary.json` has that, where it is one.
+pub(crate) fn in_unit(figure: &str, unit: &str) -> String {
+    match unit {
+        "s" | "ms" => format!("{figure} {unit}"),
+        "1/s" => format!("{figure}/s"),
+        _ => figure.to_owned(),
+    }
 }
 
 fn written(mean: f64, half: Option<f64>, style: Style) -> String {
@@ -201,6 +216,12 @@ mod tests {
             [0.0, 4e-9, 25e-6, 0.15, 13.986_43, 119.0, 150.0, 9_000.0, 200_000.0].map(|s| alone(s, Style::Seconds));
         assert_eq!(shown, ["0 s", "4 ns", "25 µs", "150 ms", "13.99 s", "119 s", "2.5 min", "2.5 h", "2.315 d"]);
         assert_eq!(alone(1_250.0, Style::Milliseconds), alone(1.25, Style::Seconds));
+    }
+
+    #[test]
+    fn a_rounded_number_is_not_less() {
+        let shown = [0, 7, 99, 100, 101, 1_234, 1_300, 9_901, 1_000_000].map(rounded_up);
+        assert_eq!(shown, ["0", "7", "99", "100", "110", "1,300", "1,300", "10,000", "1,000,000"]);
     }
 
     /// As they stand in the scenario file: in a minute that is not whole nobody finds 500 s.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use crate::experiment::Position;
 use crate::scenario::source::{Place, Source, Sources};
 
 /// The width for which plain messages are laid out where no terminal says otherwise, in columns.
@@ -84,6 +85,14 @@ impl Diagnostic {
         &self.message
     }
 
+    /// The message and what else is said of it, without the place.
+    pub fn in_a_line(&self) -> String {
+        let label = self.label.as_deref().map(|label| format!(": {label}"));
+        let more = self.notes.iter().map(String::as_str).chain(self.hint.as_deref());
+        let more: String = more.map(|more| format!("; {more}")).collect();
+        format!("{}{}{more}", self.message, label.unwrap_or_default())
+    }
+
     /// By place, and then by what is said there: equal errors come together.
     fn order(&self) -> (Option<(usize, usize)>, &str, &[String]) {
         (self.place.as_ref().map(|place| (place.start, place.end)), &self.message, &self.notes)
@@ -118,6 +127,14 @@ impl Diagnostics {
     /// The line of an error in its own text, from 1; none for an error that is about no line.
     pub fn line(&self, diagnostic: &Diagnostic) -> Option<usize> {
         self.sources.line(diagnostic.place()?)
+    }
+
+    /// Where in the scenario file an error is; none for one that is about no line, or about a flag.
+    pub fn position_in_file(&self, diagnostic: &Diagnostic) -> Option<Position> {
+        let place = diagnostic.place()?;
+        let (source, _) = self.sources.find(place)?;
+        let is_file = self.sources.file().is_some_and(|file| std::ptr::eq(file, source));
+        self.sources.position(place).filter(|_| is_file)
     }
 
     /// The first hundred errors with their source lines, and how many more there are, as text of at most about `width`

@@ -190,7 +190,8 @@ fn build(
     };
     let judged: Vec<Judged<'_>> =
         drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables, draft: &one.draft }).collect();
-    let (expectations, windows) = resolve::expectations(&base.expect, &judged, overrides.variant.as_deref(), errors);
+    let only = overrides.variant.as_deref();
+    let (expectations, windows) = resolve::expectations(&base.expect, &judged, only, sources, errors);
     check_overrides(overrides, &judged, errors);
     if !errors.is_empty() {
         return None;

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::experiment::Position;
+
 /// A range of bytes in the texts of one [`Sources`].
 pub type Place = Range<usize>;
 
@@ -75,6 +77,13 @@ impl Sources {
         Some((source, start..end))
     }
 
+    /// The line and the character at which a place begins, both from 1, in its own text.
+    pub fn position(&self, place: &Place) -> Option<Position> {
+        let (source, range) = self.find(place)?;
+        let (line, lines) = source.lines(&(range.start..range.start));
+        Some(Position { line, column: source.text[lines.start..range.start].chars().count() + 1 })
+    }
+
     /// The number of the line on which a place begins, from 1, in its own text.
     pub fn line(&self, place: &Place) -> Option<usize> {
         let (source, range) = self.find(place)?;
@@ -97,6 +106,9 @@ mod tests {
         assert_eq!(found(7..7), Some(("file", 7..7)), "the end of the first text is not the second");
         assert_eq!(found(second..second + 1), Some(("--set", 0..2)), "no place ends within a character");
         assert_eq!(sources.line(&(4..7)), Some(2));
+        assert_eq!(sources.position(&(6..7)), Some(Position { line: 2, column: 3 }));
+        let after_umlaut = second + 2..second + 3;
+        assert_eq!(sources.position(&after_umlaut), Some(Position { line: 1, column: 2 }), "a character is a column");
         assert_eq!(sources.line(&(second..second)), Some(1));
     }
 

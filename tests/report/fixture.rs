@@ -347,6 +347,7 @@ fn summary(name: &str, replicas: u32, variants: Vec<VariantSummary>) -> Summary 
         variants,
         expectations: Vec::new(),
         comparison: None,
+        baseline: None,
     }
 }
 
@@ -360,6 +361,11 @@ pub fn verdict(
 ) -> Verdict {
     Verdict {
         ci95: None,
+        straddles: false,
+        settles_at: None,
+        line: 10,
+        column: 1,
+        reach: [None; 2],
         windows: 1,
         variant: variant.to_owned(),
         scope,
@@ -400,7 +406,9 @@ impl<'a> Metrics<'a> {
     fn rows(&self) -> Vec<ReplicaRow> {
         let columns = columns(ScopeKind::Scenario);
         let values = |replica| columns.iter().map(|column| (self.value)(column.name, replica)).collect();
-        (0..self.replicas).map(|replica| ReplicaRow { replica, partial: false, values: values(replica) }).collect()
+        (0..self.replicas)
+            .map(|replica| ReplicaRow { replica, partial: false, values: values(replica), parts: Vec::new() })
+            .collect()
     }
 }
 

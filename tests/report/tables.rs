@@ -47,7 +47,8 @@ fn json_has_the_documented_keys_and_figures() {
     assert_eq!(keys(stat), "unit mean sd ci95 min p1 p50 p99 max n");
     assert_eq!(
         keys(&root["expectations"][0]),
-        "variant scope name metric statistic condition actual passed state from to windows ci95"
+        "variant scope name metric statistic condition actual passed state from to windows ci95 \
+         straddles settles_at line column"
     );
     let amplification = |i: usize| root["variants"][i]["services"]["db"]["amplification"]["mean"].as_f64();
     assert_eq!([0, 1, 2].map(amplification), [Some(27.0), Some(3.0), Some(1.0)]);

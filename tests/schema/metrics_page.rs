@@ -22,6 +22,8 @@ page is made from the catalogue in `src/metrics/catalogue` and the columns in `s
   about what happens after it.
 - A metric that is marked with *windows* can be measured in one, with `from`, `until` and `every` of an expectation. Then
   it is about what happens in the window, also of requests that began before it.
+- Where *better* says which way a metric gets better, `stormsim test --baseline` gates it: of the scenario as a whole,
+  of services and of faults. To lose a figure is worse, too, unless it says that none is best.
 - A client's *try* or *attempt* is one of the client's own call; the services beneath it have attempts of their own.
 ";
 
@@ -73,10 +75,11 @@ pub fn write() -> String {
 }
 
 fn metrics<T>(page: &mut String, metrics: &[Metric<T>]) {
-    page.push_str("\n| metric | unit | windows | meaning |\n|---|---|---|---|\n");
-    for Metric { name, unit, meaning, window, .. } in metrics {
+    page.push_str("\n| metric | unit | windows | better | meaning |\n|---|---|---|---|---|\n");
+    for Metric { name, unit, meaning, window, better, .. } in metrics {
         let window = if *window { "yes" } else { "no" };
-        let _ = writeln!(page, "| `{name}` | {} | {window} | {} |", unit.name(), sentence(meaning));
+        let better = better.map_or("", |better| better.name());
+        let _ = writeln!(page, "| `{name}` | {} | {window} | {better} | {} |", unit.name(), sentence(meaning));
     }
 }
 

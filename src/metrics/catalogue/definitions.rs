@@ -3,7 +3,7 @@
 //! The sentences stand in `docs/metrics.md` as they are here. They are for whoever reads a report in an incident: what
 //! is counted, what is not, and when there is no figure.
 
-use super::{Metric, Run, Unit};
+use super::{Better, Metric, Run, Unit};
 use crate::failure::{ErrorKind, Refusal, StopReason};
 use crate::metrics::{Aftermath, CallTally, FaultTally, RequestTally, ServiceTally};
 use crate::policy::MICRO;
@@ -17,19 +17,26 @@ fn per_second(count: u64, run: &Run) -> Option<f64> {
     (run.measured > Span::ZERO).then(|| count as f64 / run.measured.as_s())
 }
 
-/// Metrics; those marked `whole_run` cannot be measured in a window.
+/// Metrics; those marked `whole_run` cannot be measured in a window. Of those marked `higher`, `lower` or
+/// `lower_or_none` that is better, and a baseline gates them.
 macro_rules! metrics {
-    ($($name:literal $unit:ident $($mark:ident)? $meaning:literal = $read:expr;)+) => {
+    ($($name:literal $unit:ident $($mark:ident)* $meaning:literal = $read:expr;)+) => {
         &[$(Metric {
             name: $name,
             unit: Unit::$unit,
             meaning: $meaning,
-            window: metrics!(@window $($mark)?),
+            window: metrics!(@window $($mark)*),
+            better: metrics!(@better $($mark)*),
             read: $read,
         },)+]
     };
-    (@window) => { true };
-    (@window whole_run) => { false };
+    (@window whole_run $($mark:ident)*) => { false };
+    (@window $($mark:ident)*) => { true };
+    (@better whole_run $($mark:ident)*) => { metrics!(@better $($mark)*) };
+    (@better) => { None };
+    (@better higher) => { Some(Better::Higher) };
+    (@better lower) => { Some(Better::Lower) };
+    (@better lower_or_none) => { Some(Better::LowerOrNone) };
 }
 
 macro_rules! failed_by {
@@ -58,43 +65,45 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
         = |t, _| Some(t.succeeded_first_try as f64);
     "succeeded_after_retry" Count "succeeded requests for which the client tried more than once"
         = |t, _| Some((t.succeeded - t.succeeded_first_try) as f64);
-    "failed" Count
+    "failed" Count lower
         "requests that ended with an error and are not `unknown`; by their last error in `failed_<kind>`, by why the \
          client did not try again in `stopped_<reason>`"
         = |t, _| Some(t.failed() as f64);
-    "unknown" Count
+    "unknown" Count lower
         "requests that ended with an error, and nobody knows whether with a side effect: an attempt beneath them that \
          was sent to a service that `writes` was not answered in time; they are not among the `failed`, whatever their \
          last error is"
         = |t, _| Some(t.unknown as f64);
-    "degraded" Count "succeeded requests beneath which an optional call had failed" = |t, _| Some(t.degraded as f64);
-    "dead_letters" Count
+    "degraded" Count lower "succeeded requests beneath which an optional call had failed"
+        = |t, _| Some(t.degraded as f64);
+    "dead_letters" Count lower
         "requests put aside because their attempts were exhausted, of groups with `on_exhausted = \"dead_letter\"`; \
          they are among the `failed` or the `unknown`"
         = |t, _| Some(t.dead_letters as f64);
-    "open" Count whole_run
+    "open" Count whole_run lower
         "requests that had not ended when the run did: `requests - succeeded - failed - unknown`"
         = |t, _| Some(t.open() as f64);
-    "success_ratio" Ratio
+    "success_ratio" Ratio higher
         "share of the ended requests that succeeded: `succeeded / (succeeded + failed + unknown)`; none if none ended"
         = |t, _| ratio(t.succeeded, t.ended());
-    "first_try_success_ratio" Ratio "share of the ended requests that succeeded at the client's first try"
+    "first_try_success_ratio" Ratio higher "share of the ended requests that succeeded at the client's first try"
         = |t, _| ratio(t.succeeded_first_try, t.ended());
     "latency_mean_ms" Milliseconds whole_run
         "mean time from the beginning of a succeeded request to its end, retries and waits included"
         = |t, _| t.latency.mean_ms();
-    "latency_p50_ms" Milliseconds whole_run "median of these times, to 0.1 %" = |t, _| t.latency.quantile_ms(0.5);
+    "latency_p50_ms" Milliseconds whole_run lower "median of these times, to 0.1 %" = |t, _| t.latency.quantile_ms(0.5);
     "latency_p90_ms" Milliseconds whole_run "90 % of the succeeded requests took no longer, to 0.1 %"
         = |t, _| t.latency.quantile_ms(0.9);
-    "latency_p99_ms" Milliseconds whole_run "99 % of the succeeded requests took no longer, to 0.1 %"
+    "latency_p99_ms" Milliseconds whole_run lower "99 % of the succeeded requests took no longer, to 0.1 %"
         = |t, _| t.latency.quantile_ms(0.99);
     "latency_p999_ms" Milliseconds whole_run "99.9 % of the succeeded requests took no longer, to 0.1 %"
         = |t, _| t.latency.quantile_ms(0.999);
     "latency_max_ms" Milliseconds whole_run "the longest that a succeeded request took" = |t, _| t.latency.max_ms();
     "give_up_max_ms" Milliseconds whole_run "the longest that a failed or unknown request took until its client gave up"
         = |t, _| t.give_up_max.map(Span::as_ms);
-    "completion_s" Seconds whole_run "when the last request ended, well or not" = |t, _| t.last_end.map(Instant::as_s);
-    "goodput_rps" PerSecond
+    "completion_s" Seconds whole_run lower "when the last request ended, well or not"
+        = |t, _| t.last_end.map(Instant::as_s);
+    "goodput_rps" PerSecond higher
         "succeeded requests per second, from the end of the warm-up to that of the run, or of the window"
         = |t, run| per_second(t.succeeded, run);
     "failed_unavailable" Count "failed requests whose last error was `unavailable`: a service could not serve"
@@ -143,28 +152,30 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
 
 /// Metrics of attempts: of the scenario and of each call.
 pub static CALLS: &[Metric<CallTally>] = metrics! {
-    "attempts" Count "attempts sent: first ones, retries and hedges" = |t, _| Some(t.attempts as f64);
-    "retries" Count "attempts sent after the first of their own call; that a layer above retried does not make one"
+    "attempts" Count lower "attempts sent: first ones, retries and hedges" = |t, _| Some(t.attempts as f64);
+    "retries" Count lower
+        "attempts sent after the first of their own call; that a layer above retried does not make one"
         = |t, _| Some(t.retries as f64);
     "retry_ratio" Ratio "share of the attempts that were retries: `retries / attempts`; none without attempts"
         = |t, _| ratio(t.retries, t.attempts);
-    "attempt_peak" Count
+    "attempt_peak" Count lower
         "most attempts within 100 ms that begin at a multiple of 100 ms; of the scenario the peak of the sum over \
          all calls"
         = |t, _| Some(t.attempt_peak as f64);
-    "retry_peak" Count "likewise of retries" = |t, _| Some(t.retry_peak as f64);
-    "last_retry_s" Seconds whole_run "when the last retry was sent; none without retries"
+    "retry_peak" Count lower "likewise of retries" = |t, _| Some(t.retry_peak as f64);
+    "last_retry_s" Seconds whole_run lower_or_none "when the last retry was sent; none without retries"
         = |t, _| t.last_retry.map(Instant::as_s);
-    "timeouts" Count "attempts that the caller stopped waiting for, at a timeout or a deadline"
+    "timeouts" Count lower "attempts that the caller stopped waiting for, at a timeout or a deadline"
         = |t, _| Some(t.timeouts as f64);
     "abandoned" Count
         "attempts that their caller ended without an answer and before a timeout: copies of a hedged attempt when \
          another one had succeeded; and, by a service with `cancel = \"running\"` or one that crashed, those of a call \
          that nobody waited for any more"
         = |t, _| Some(t.abandoned as f64);
-    "late_responses" Count "answers that came after their attempt had timed out or been abandoned: work for nobody"
+    "late_responses" Count lower
+        "answers that came after their attempt had timed out or been abandoned: work for nobody"
         = |t, _| Some(t.late_responses as f64);
-    "pool_rejected" Count
+    "pool_rejected" Count lower
         "attempts that got no slot of the caller's `pool` in time; they were not sent and are not among the \
          `attempts`"
         = |t, _| Some(t.pool_rejected as f64);
@@ -232,7 +243,7 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         "side effects that took place, of a service that `writes`: one for each arrival that it worked on to the end \
          of its service time"
         = |t, _| Some(t.executions as f64);
-    "duplicate_effects" Count
+    "duplicate_effects" Count lower
         "those of `executions` that were not the first of their operation, and so should not have taken place"
         = |t, _| Some(t.duplicate_effects as f64);
     "executions_per_request" Ratio
@@ -260,7 +271,7 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
         = |t, _| Some(t.dropped as f64);
     "cancelled" Count "those of `dropped` that were discarded because the caller had given up; only with `cancel`"
         = |t, _| Some(t.cancelled as f64);
-    "wasted_ratio" Ratio
+    "wasted_ratio" Ratio lower_or_none
         "share of the service time that was spent on work which no client awaited any more; work whose answer is lost \
          on its way was awaited and does not count; work for which only a duplicate at an `idempotency_store` still \
          waits does; none if none was spent"
@@ -299,7 +310,7 @@ pub static SERVICES: &[Metric<ServiceTally>] = metrics! {
 /// Metrics of faults, over the client groups that have a path to what they strike.
 pub static FAULTS: &[Metric<FaultTally>] = metrics! {
     "windows" Count whole_run "how often the fault began" = |t, _| Some(t.windows as f64);
-    "recovered" Count whole_run
+    "recovered" Count whole_run higher
         "1 if a second after the fault's last window was good, 0 if none was; none if less than `recovery.hold` was \
          left of the run: the horizon is too short to tell"
         = |t, _| match t.aftermath {
@@ -307,7 +318,8 @@ pub static FAULTS: &[Metric<FaultTally>] = metrics! {
             Aftermath::Unrecovered => Some(0.0),
             Aftermath::Recovered(_) => Some(1.0),
         };
-    "recovery_s" Seconds whole_run "from the end of the last window to the first good second; none if there was none"
+    "recovery_s" Seconds whole_run lower
+        "from the end of the last window to the first good second; none if there was none"
         = |t, _| recovery(t).map(Span::as_s);
     "recovered_at_s" Seconds whole_run "when the first good second began"
         = |t, _| Some((t.last_end? + recovery(t)?).as_s());
@@ -329,7 +341,7 @@ fn recovery(fault: &FaultTally) -> Option<Span> {
 
 /// Metrics of the scenario beside [`REQUESTS`] and [`CALLS`].
 pub static SCENARIO: &[Metric<Vec<ServiceTally>>] = metrics! {
-    "amplification" Ratio "that of the service where it is largest"
+    "amplification" Ratio lower "that of the service where it is largest"
         = |services, _| {
         services.iter().filter_map(amplification).reduce(f64::max)
     };

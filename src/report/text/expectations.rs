@@ -1,13 +1,15 @@
 //! What the scenario file said must come out, and whether it did: failures first.
 
-use crate::experiment::{Judgement, MetricTable, Summary, VariantSummary, Verdict};
+use crate::experiment::{Judgement, Summary, Verdict};
 use crate::report::number;
 use crate::report::text::grid::{self, Column};
-use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, partial, styled, wrap};
+use crate::report::text::sentences::Sentences;
+use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, styled, wrap};
+use crate::report::verdict::{came_out, condition, metric, not_settled, result, subject};
 
-const FAILED: &str = "FAILED";
-/// What came out where there is no figure, and no more is known of that.
-const UNDEFINED: &str = "undefined";
+pub(super) const FAILED: &str = "FAILED";
+/// Further sentences on what is not settled would bury the table.
+const UNSETTLED_SHOWN: usize = 8;
 /// Met expectations are listed up to this number of rows; beyond it they would bury the failed ones.
 const PASSED_SHOWN: usize = 20;
 
@@ -25,7 +27,19 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
     }
     let listed = Listed { verdicts: listed, summary };
     let rows = listed.table(width).unwrap_or_else(|| listed.list(width));
-    format!("{} {conclusion}\n", coloured(&rows))
+    format!("{}{} {conclusion}\n", coloured(&rows), unsettled(summary, width))
+}
+
+/// A sentence for those whose interval has a bound in it, with the replicas that would tell.
+fn unsettled(summary: &Summary, width: usize) -> String {
+    let mut sentences = Sentences::default();
+    for verdict in &summary.expectations {
+        if let Some(sentence) = not_settled(verdict) {
+            sentences.add(format!("{}, {} {}", verdict.variant, subject(verdict), metric(verdict)), sentence);
+        }
+    }
+    let rest = |hidden| format!("and {} not settled: see `settles_at` in summary.json", Counted(hidden, "more"));
+    sentences.render(true, UNSETTLED_SHOWN, rest, width)
 }
 
 /// The scenario's name with the same sentence, then those that were not met; nothing if all that were judged were.
@@ -118,101 +132,5 @@ pub(super) fn mark(verdict: &Verdict) -> &'static str {
         Judgement::Met => "ok",
         Judgement::NotMet => FAILED,
         Judgement::NotJudged => "-",
-    }
-}
-
-pub(super) fn subject(verdict: &Verdict) -> String {
-    if verdict.name.is_empty() { verdict.scope.to_owned() } else { format!("{} {}", verdict.scope, verdict.name) }
-}
-
-pub(super) fn metric(verdict: &Verdict) -> String {
-    let mut metric = verdict.metric.to_owned();
-    if verdict.statistic != "mean" {
-        metric += &format!(", {}", verdict.statistic);
-    }
-    if verdict.windows > 1 {
-        let worst_of = if verdict.judgement == Judgement::NotJudged { "" } else { "worst of " };
-        metric += &format!(", {worst_of}{} windows", verdict.windows);
-    }
-    let instant = number::instant;
-    match (verdict.from, verdict.until) {
-        (None, None) => {}
-        (Some(from), None) => metric += &format!(", from {}", instant(from)),
-        (None, Some(until)) => metric += &format!(", until {}", instant(until)),
-        (Some(from), Some(until)) => metric += &format!(", {} to {}", instant(from), instant(until)),
-    }
-    metric
-}
-
-/// What was expected, in the unit of the metric.
-pub(super) fn condition(verdict: &Verdict, summary: &Summary) -> String {
-    match verdict.condition.split_once(" ± ") {
-        // A share has no unit.
-        Some((value, tolerance)) if tolerance.ends_with('%') => {
-            format!("{} ± {tolerance}", in_unit(value, verdict, summary))
-        }
-        _ => in_unit(&verdict.condition, verdict, summary),
-    }
-}
-
-/// What came out, or why that does not count.
-pub(super) fn result(verdict: &Verdict, summary: &Summary) -> String {
-    let came_out = came_out(verdict, summary);
-    let is_figure = verdict.actual.is_some() || came_out.starts_with(UNDEFINED);
-    if is_figure { format!("came out {came_out}") } else { came_out }
-}
-
-/// A figure has six digits, but all of them where a miss would look like a hit: `27.0000001` is not `= 27`.
-fn came_out(verdict: &Verdict, summary: &Summary) -> String {
-    if verdict.judgement == Judgement::NotJudged {
-        return format!("not judged: {}", partial::in_variant(variant(verdict, summary), summary.replicas));
-    }
-    let Some(actual) = verdict.actual else { return undefined(verdict, summary) };
-    let short = number::six_digits(actual);
-    let plain = short.replace(',', "");
-    let failed = verdict.judgement == Judgement::NotMet;
-    let looks_met = failed && verdict.condition.split_whitespace().any(|word| word == plain);
-    in_unit(&if looks_met { actual.to_string() } else { short }, verdict, summary)
-}
-
-/// That there is no figure, or what that means where it is known.
-fn undefined(verdict: &Verdict, summary: &Summary) -> String {
-    let all = summary.replicas;
-    let in_replicas = |count: u32| match all {
-        1 => String::new(),
-        _ => format!(" in {} of {}", number::whole(count as usize), Counted(all as usize, "replica")),
-    };
-    match verdict.metric {
-        "recovered" | "recovery_s" | "recovered_at_s" => {
-            let told = table(verdict, summary).get("recovered").map_or(0, |stat| stat.n);
-            let untold = verdict.undefined.min(all - told);
-            let parts = [("never recovered", verdict.undefined - untold), ("there is no telling", untold)];
-            let parts = parts.iter().filter(|(_, count)| *count > 0);
-            parts.map(|(what, count)| format!("{what}{}", in_replicas(*count))).collect::<Vec<_>>().join("; ")
-        }
-        "last_bad_s" => format!("no second was bad{}", in_replicas(verdict.undefined)),
-        _ if all > 1 && verdict.undefined == all => format!("{UNDEFINED} in all {}", Counted(all as usize, "replica")),
-        _ => format!("{UNDEFINED}{}", in_replicas(verdict.undefined)),
-    }
-}
-
-/// The figures of what an expectation is about.
-fn table<'a>(verdict: &Verdict, summary: &'a Summary) -> &'a MetricTable {
-    let mut tables = variant(verdict, summary).tables();
-    let found = tables.find(|&(kind, name, _)| kind.name() == verdict.scope && name == verdict.name);
-    found.expect("an expectation is about something of its own summary").2
-}
-
-fn variant<'a>(verdict: &Verdict, summary: &'a Summary) -> &'a VariantSummary {
-    let variant = summary.variants.iter().find(|variant| variant.name == verdict.variant);
-    variant.expect("an expectation is about a variant of its own summary")
-}
-
-/// A figure with the unit of the metric, if that has one.
-fn in_unit(figure: &str, verdict: &Verdict, summary: &Summary) -> String {
-    match table(verdict, summary)[verdict.metric].unit {
-        unit @ ("s" | "ms") => format!("{figure} {unit}"),
-        "1/s" => format!("{figure}/s"),
-        _ => figure.to_owned(),
     }
 }

@@ -8,7 +8,7 @@ mod failed;
 mod figures;
 mod frontier;
 mod grid;
-mod partial;
+pub(super) mod partial;
 mod recovery;
 mod sentences;
 mod sweep;
@@ -57,12 +57,22 @@ pub fn frontier(frontier: &FrontierSummary, width: usize) -> String {
     frontier::render(frontier, width)
 }
 
-/// The expectations of several files, a line each, failures first; with `quiet` only the failures, and nothing if there
-/// are none.
+/// The expectations of several files, and what has changed against a baseline, a line each, failures first; with `quiet`
+/// only the failures, and nothing if there are none.
 ///
 /// `skipped` are files that were not simulated because somebody interrupted.
 pub fn checks(files: &[(&Path, &Summary)], skipped: &[&Path], quiet: bool) -> String {
     checks::render(files, skipped, !quiet)
+}
+
+/// How many expectations of several files were met, and what has changed against a baseline.
+pub(super) fn conclusions(files: &[(&Path, &Summary)]) -> String {
+    checks::conclusions(files)
+}
+
+/// A line for everything that could not be compared with a baseline.
+pub(super) fn unmatched(files: &[(&Path, &Summary)]) -> String {
+    checks::unmatched(files)
 }
 
 /// Only the expectations that were not met, after a line that names the scenario; nothing if all were.
@@ -127,7 +137,7 @@ fn precision(reached: &Reached, replicas: u32, width: usize) -> String {
 }
 
 /// A count and its noun, in the plural where need be.
-struct Counted(usize, &'static str);
+pub(super) struct Counted(pub usize, pub &'static str);
 
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

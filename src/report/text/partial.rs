@@ -23,13 +23,13 @@ pub(super) fn render(summary: &Summary, width: usize) -> String {
 }
 
 /// `23 of 40 replicas finished`, of all variants together.
-pub(super) fn in_all(summary: &Summary) -> String {
+pub(in crate::report) fn in_all(summary: &Summary) -> String {
     let finished: u32 = summary.variants.iter().map(|variant| variant.replicas_finished).sum();
     finished_of(finished as usize, summary.replicas as usize * summary.variants.len())
 }
 
 /// The same of a variant `wanted` replicas of which were to run: why nothing is judged by its figures.
-pub(super) fn in_variant(variant: &VariantSummary, wanted: u32) -> String {
+pub(in crate::report) fn in_variant(variant: &VariantSummary, wanted: u32) -> String {
     finished_of(variant.replicas_finished as usize, wanted as usize)
 }
 

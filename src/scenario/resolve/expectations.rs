@@ -5,12 +5,12 @@ use std::ops::Range;
 use indexmap::IndexSet;
 
 use crate::experiment::{Condition, Expectation, Scope, Statistic, Tolerance};
-use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
+use crate::metrics::catalogue::{Column, SHARES, ScopeKind, Unit, columns};
 use crate::plan::{Capacity, Draft};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named, Spanned};
 use crate::scenario::resolve::metric_names;
-use crate::scenario::source::Place;
+use crate::scenario::source::{Place, Sources};
 use crate::scenario::tables::{CallTable, ExpectTable, ScenarioTable};
 use crate::scenario::values::{Figure, Name, NotNegative, Text};
 use crate::scenario::{number, suggest};
@@ -26,10 +26,6 @@ pub struct Judged<'a> {
     pub draft: &'a Draft,
 }
 
-/// Metrics that are shares and never above 1, unlike other ratios.
-const SHARES: [&str; 6] =
-    ["success_ratio", "first_try_success_ratio", "retry_ratio", "wasted_ratio", "utilisation", "queued_ratio"];
-
 /// The scopes that have names, in the order of their keys.
 const NAMED_SCOPES: [ScopeKind; 4] = [ScopeKind::Service, ScopeKind::Call, ScopeKind::Client, ScopeKind::Fault];
 
@@ -39,6 +35,7 @@ pub fn expectations(
     rows: &Field<Vec<Spanned<ExpectTable>>>,
     variants: &[Judged<'_>],
     only: Option<&str>,
+    sources: &Sources,
     errors: &mut Vec<Diagnostic>,
 ) -> (Vec<Expectation>, Vec<Range<Instant>>) {
     let rows = rows.get().map_or(&[][..], Vec::as_slice);
@@ -52,7 +49,7 @@ pub fn expectations(
     };
     let rows = rows.iter().filter(|row| !row.value.variant.get().is_some_and(|Name(name)| is_idle(name)));
     let expectations = rows.filter_map(|row| {
-        let row = Row { table: &row.value, place: &row.place, variants, running, known: &mut known, errors };
+        let row = Row { table: &row.value, place: &row.place, variants, running, known: &mut known, sources, errors };
         row.resolve()
     });
     (expectations.collect(), known.into_iter().collect())
@@ -67,6 +64,7 @@ pub(super) struct Row<'a> {
     running: &'a [Judged<'a>],
     /// The windows of this row and of those before it.
     pub(super) known: &'a mut IndexSet<Range<Instant>>,
+    sources: &'a Sources,
     errors: &'a mut Vec<Diagnostic>,
 }
 
@@ -87,6 +85,7 @@ impl Row<'_> {
             windows: windows?,
             statistic: self.table.statistic.get().copied().unwrap_or(Statistic::Mean),
             condition: condition?,
+            position: self.sources.position(self.place).expect("flags cannot make an expectation: it is in the file"),
         })
     }
 

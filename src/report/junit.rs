@@ -1,0 +1,190 @@
+//! JUnit XML, for servers and editors that show test results: a suite per scenario file, a case per expectation and
+//! variant.
+//!
+//! Only what the schema of Jenkins knows (`junit-10.xsd` of its xUnit plugin, in all of its versions) is written, so no
+//! count of skipped cases stands at the root, and the place of an expectation and the reason for skipping it are text.
+//! Nothing depends on when, where or how fast it was run.
+
+use std::io;
+use std::path::Path;
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use crate::experiment::{Because, Judgement, Regressions, Summary, Trend, Verdict};
+use crate::report::text::Counted;
+use crate::report::{regression, verdict};
+
+const WRITES: &str = "it is written to memory";
+
+/// A case: what it is called, and what became of it.
+struct Case {
+    name: String,
+    result: Outcome,
+    /// What else is to be said.
+    notes: Vec<String>,
+}
+
+enum Outcome {
+    Passed,
+    Failed { message: String, kind: &'static str, body: String },
+    Skipped(String),
+}
+
+/// The cases of a file.
+struct Suite<'a> {
+    file: &'a Path,
+    scenario: &'a str,
+    cases: Vec<Case>,
+    notes: Vec<String>,
+}
+
+/// All files as one document. `skipped` are those that were not simulated because somebody interrupted.
+pub fn report(files: &[(&Path, &Summary)], skipped: &[&Path]) -> String {
+    let simulated = files.iter().map(|(file, summary)| Suite::of(file, summary));
+    let suites: Vec<Suite> = simulated.chain(skipped.iter().copied().map(Suite::not_run)).collect();
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None))).expect(WRITES);
+    let cases = || suites.iter().flat_map(|suite| &suite.cases);
+    let root = writer.create_element("testsuites").with_attributes([
+        ("name", env!("CARGO_PKG_NAME")),
+        ("tests", &cases().count().to_string()),
+        ("failures", &cases().filter(|case| case.has_failed()).count().to_string()),
+        ("errors", "0"),
+    ]);
+    root.write_inner_content(|writer| suites.iter().try_for_each(|suite| suite.write(writer))).expect(WRITES);
+    String::from_utf8(writer.into_inner()).expect("it was made of strings") + "\n"
+}
+
+impl<'a> Suite<'a> {
+    fn of(file: &'a Path, summary: &'a Summary) -> Self {
+        let expected = summary.expectations.iter().map(|verdict| Case::of_verdict(file, summary, verdict));
+        let kept = summary.baseline.iter().flat_map(|regressions| Case::of_baseline(file, summary, regressions));
+        let gone = summary.baseline.iter().flat_map(|regressions| {
+            let gone = regressions.unmatched.iter().map(regression::unmatched);
+            gone.chain(regression::left_out(regressions))
+        });
+        Self { file, scenario: &summary.scenario.name, cases: expected.chain(kept).collect(), notes: gone.collect() }
+    }
+
+    fn not_run(file: &'a Path) -> Self {
+        Self { file, scenario: "", cases: Vec::new(), notes: vec!["not run".to_owned()] }
+    }
+
+    fn write(&self, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        let count = |is: fn(&Case) -> bool| self.cases.iter().filter(|case| is(case)).count().to_string();
+        let element = writer.create_element("testsuite").with_attributes([
+            ("name", legal(&self.file.display().to_string()).as_str()),
+            ("tests", &self.cases.len().to_string()),
+            ("failures", &count(Case::has_failed)),
+            ("errors", "0"),
+            ("skipped", &count(|case| matches!(case.result, Outcome::Skipped(_)))),
+        ]);
+        if self.cases.is_empty() && self.notes.is_empty() {
+            return element.write_empty().map(drop);
+        }
+        let content = |writer: &mut Writer<Vec<u8>>| {
+            self.cases.iter().try_for_each(|case| case.write(self.scenario, writer))?;
+            write_notes(&self.notes, writer)
+        };
+        element.write_inner_content(content).map(drop)
+    }
+}
+
+impl Case {
+    fn of_verdict(file: &Path, summary: &Summary, verdict: &Verdict) -> Self {
+        let name = verdict::name(verdict, summary);
+        let outcome = verdict::outcome(verdict, summary);
+        let result = match verdict.judgement {
+            Judgement::Met => Outcome::Passed,
+            Judgement::NotJudged => Outcome::Skipped(verdict::result(verdict, summary)),
+            Judgement::NotMet => {
+                let body = format!("{}: {name}: {outcome}", verdict::place(file, verdict));
+                Outcome::Failed { message: verdict::result(verdict, summary), kind: "expectation", body }
+            }
+        };
+        Self { name, result, notes: verdict::not_settled(verdict).into_iter().collect() }
+    }
+
+    /// One for each variant, so that its name is there in every run.
+    fn of_baseline<'a>(
+        file: &'a Path,
+        summary: &'a Summary,
+        regressions: &'a Regressions,
+    ) -> impl Iterator<Item = Self> + 'a {
+        summary.variants.iter().map(move |variant| {
+            let changes = |trend| {
+                let changes = regressions.changes.iter();
+                let changes = changes.filter(move |change| change.variant == variant.name && change.trend == trend);
+                changes.map(|change| regression::change(change, regressions)).collect::<Vec<_>>()
+            };
+            let not_compared = regressions.unmatched.iter().find(|part| {
+                part.variant == variant.name && part.name.is_empty() && part.because != Because::NotInScenario
+            });
+            let worse = changes(Trend::Worse);
+            let result = match (not_compared, worse.len()) {
+                (Some(part), _) => Outcome::Skipped(regression::unmatched(part)),
+                (None, 0) => Outcome::Passed,
+                (None, count) => Outcome::Failed {
+                    message: format!("{} {}", Counted(count, "figure"), regression::worse(regressions)),
+                    kind: "baseline",
+                    body: format!("{}:\n{}", file.display(), worse.join("\n")),
+                },
+            };
+            let notes = [changes(Trend::MayBeChance), changes(Trend::Better)].concat();
+            Self { name: format!("{}: no worse than the baseline", variant.name), result, notes }
+        })
+    }
+
+    fn has_failed(&self) -> bool {
+        matches!(self.result, Outcome::Failed { .. })
+    }
+
+    fn write(&self, scenario: &str, writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
+        let name = legal(&self.name);
+        let element = writer.create_element("testcase").with_attributes([("classname", scenario), ("name", &name)]);
+        if matches!(self.result, Outcome::Passed) && self.notes.is_empty() {
+            return element.write_empty().map(drop);
+        }
+        let content = |writer: &mut Writer<Vec<u8>>| {
+            match &self.result {
+                Outcome::Passed => {}
+                Outcome::Skipped(why) => {
+                    writer.create_element("skipped").write_text_content(BytesText::new(&legal(why)))?;
+                }
+                Outcome::Failed { message, kind, body } => {
+                    let message = legal(message);
+                    let failure = writer.create_element("failure");
+                    let failure = failure.with_attributes([("message", message.as_str()), ("type", kind)]);
+                    failure.write_text_content(BytesText::new(&legal(body)))?;
+                }
+            }
+            write_notes(&self.notes, writer)
+        };
+        element.write_inner_content(content).map(drop)
+    }
+}
+
+fn write_notes(notes: &[String], writer: &mut Writer<Vec<u8>>) -> io::Result<()> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let text = legal(&notes.join("\n"));
+    writer.create_element("system-out").write_text_content(BytesText::new(&text)).map(drop)
+}
+
+/// The text without the characters that no XML 1.0 may have, however it is escaped; the names of files may have them.
+fn legal(text: &str) -> String {
+    let is_legal = |c| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+    text.chars().map(|c| if is_legal(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_xml_may_have_is_replaced() {
+        assert_eq!(legal("a\u{1}b\u{1b}[1m\tö\u{fffe}\u{1f600}"), "a\u{fffd}b\u{fffd}[1m\tö\u{fffd}\u{1f600}");
+    }
+}

@@ -1,0 +1,210 @@
+//! What a baseline lets pass and what it stops.
+
+use std::fs;
+
+use serde_json::Value;
+use stormsim::experiment::baseline::Baseline;
+use stormsim::metrics::catalogue::{ScopeKind, columns};
+use stormsim::{Experiment, Overrides, Scenario};
+
+use super::{Done, GATE, scratch, stormsim, test, write};
+
+/// The scenario without the row that is not met, so that the exit code is that of the comparison.
+fn met() -> String {
+    let (met, _) = GATE.split_once("  [[expect]]").expect("the last row is indented");
+    met.to_owned()
+}
+
+/// A folder with that, and its baseline `b.json`.
+fn saved() -> tempfile::TempDir {
+    let folder = scratch();
+    write(folder.path(), "scenarios/gate.toml", &met());
+    let done = test(folder.path(), &["--save-baseline", "b.json"]);
+    assert_eq!((done.code, done.stderr.as_str()), (0, "baseline saved to b.json\n"), "{}", done.stdout);
+    folder
+}
+
+fn against(folder: &tempfile::TempDir, more: &[&str]) -> Done {
+    test(folder.path(), &[&["--baseline", "b.json"], more].concat())
+}
+
+/// With no tolerance at all: every figure comes back from the file as the double that it was.
+#[test]
+fn a_run_is_not_worse_than_itself() {
+    let folder = saved();
+    let same = against(&folder, &["--tolerance", "0%"]);
+    assert_eq!(same.code, 0, "{}", same.stdout);
+    assert!(same.stdout.ends_with(" against the baseline: nothing is worse\n"), "{}", same.stdout);
+    assert!(!same.stdout.contains("better") && !same.stdout.contains("chance"), "{}", same.stdout);
+    let [before, after] = ["b.json", "c.json"].map(|name| {
+        test(folder.path(), &["--save-baseline", name, "-j", "1"]);
+        fs::read_to_string(folder.path().join(name)).expect("it was saved")
+    });
+    assert_eq!(before, after);
+    assert!(before.contains("\n            \"retries\": [") && before.ends_with("}\n"), "a metric per line: {before}");
+}
+
+#[test]
+fn what_is_worse_fails_and_what_is_better_is_listed() {
+    let folder = saved();
+    let fewer = against(&folder, &["--set", "retries.often.max_retries=1", "--variant", "as-it-is"]);
+    assert_eq!(fewer.code, 1, "{}", fewer.stdout);
+    insta::assert_snapshot!(fewer.stdout);
+    let certain = against(&folder, &["--set", "faults.errors.effect.fail.probability=0.1"]);
+    assert_eq!(certain.code, 0, "{}", certain.stdout);
+    assert!(!certain.stdout.contains("FAILED"), "{}", certain.stdout);
+    let better = " better scenarios/gate.toml: as-it-is: scenario retries: ";
+    assert!(certain.stdout.contains(better), "{}", certain.stdout);
+    let quiet = against(&folder, &["--quiet", "--set", "faults.errors.effect.fail.probability=0.1"]);
+    assert_eq!((quiet.code, quiet.stdout.as_str()), (0, ""));
+}
+
+/// Both flags: the old one decides, also where it is replaced.
+#[test]
+fn a_baseline_is_compared_with_before_it_is_replaced() {
+    let folder = saved();
+    let worse = ["--set", "faults.errors.effect.fail.probability=0.9"];
+    let replaced = against(&folder, &[&worse[..], &["--save-baseline", "b.json"]].concat());
+    assert_eq!(replaced.code, 1, "{}", replaced.stdout);
+    assert!(replaced.stderr.contains("baseline saved to b.json"), "{}", replaced.stderr);
+    let again = against(&folder, &worse);
+    assert!(again.stdout.ends_with(" against the baseline: nothing is worse by more than 5 %\n"), "{}", again.stdout);
+}
+
+/// Of three replicas a few more failures are within the luck of the draw, so that nothing fails by them.
+#[test]
+fn what_may_be_chance_is_a_warning() {
+    let folder = saved();
+    let harder = ["--set", "faults.errors.effect.fail.probability=0.51", "-n", "3", "--variant", "as-it-is"];
+    let done = against(&folder, &harder);
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    insta::assert_snapshot!(done.stdout);
+    let github = against(&folder, &[&harder[..], &["--format", "github"]].concat()).stdout;
+    assert!(
+        github.starts_with("::warning file=scenarios/gate.toml,title=perhaps worse than the baseline::"),
+        "{github}"
+    );
+}
+
+/// Half of all attempts fail for five seconds, which clients recover from, unless it goes on: then there is no figure
+/// that could be compared with the one that there was.
+#[test]
+fn a_figure_that_is_lost_is_worse() {
+    let folder = scratch();
+    let (system, _) = GATE.split_once("[variants").expect("it has variants");
+    let steady = system
+        .replace("count = 100\narrivals = { burst = { at = \"0s\" } }", "arrivals = { constant = { rate = 50 } }");
+    let relapse =
+        "until = \"5s\"\n[faults.again]\non = [\"api\"]\nfrom = \"59s\"\neffect = { fail = { probability = 0.5 } }\n";
+    write(folder.path(), "scenarios/gate.toml", &format!("horizon = \"60s\"\n{steady}{relapse}"));
+    let saved = test(folder.path(), &["--save-baseline", "b.json"]);
+    assert_eq!(saved.code, 0, "{}{}", saved.stdout, saved.stderr);
+    let done = against(&folder, &["--set", "faults.again.from=3s"]);
+    let lost = " FAILED scenarios/gate.toml: base: fault errors recovery_s: defined in 0 of 10 replicas, in the \
+                baseline in 10, worse\n";
+    assert!(done.code == 1 && done.stdout.contains(lost), "{}", done.stdout);
+}
+
+/// A pull request changes the file: more replicas are as good as the same, and fewer are said to be.
+#[test]
+fn the_replicas_that_both_have_are_compared() {
+    let folder = saved();
+    write(folder.path(), "scenarios/gate.toml", &met().replace("replicas = 10", "replicas = 12 # was 10"));
+    let more = against(&folder, &["--tolerance", "0"]);
+    assert!(more.code == 0 && !more.stdout.contains("compared"), "{}", more.stdout);
+    let fewer = against(&folder, &["--tolerance", "0", "-n", "4"]);
+    let said = " -      scenarios/gate.toml: only 4 of the baseline's 10 replicas are compared\n";
+    assert!(fewer.code == 0 && fewer.stdout.contains(said), "{}", fewer.stdout);
+}
+
+#[test]
+fn what_only_one_side_has_is_named_and_not_judged() {
+    let folder = saved();
+    let renamed = met().replace("[variants.as-it-is]", "[variants.hasty]").replace("faults.errors", "faults.trouble");
+    write(folder.path(), "scenarios/gate.toml", &renamed);
+    let done = against(&folder, &[]);
+    let lines: Vec<&str> = done.stdout.lines().filter(|line| line.starts_with(" -  ")).collect();
+    let expected = [
+        " -      scenarios/gate.toml: variant `hasty` is not in the baseline",
+        " -      scenarios/gate.toml: fault `trouble` of variant `patient` is not in the baseline",
+        " -      scenarios/gate.toml: fault `errors` of variant `patient` is in the baseline, but not in the scenario",
+        " -      scenarios/gate.toml: variant `as-it-is` is in the baseline, but not in the scenario",
+    ];
+    assert_eq!((done.code, &lines[..]), (0, &expected[..]), "{}", done.stdout);
+    let picked = against(&folder, &["--variant", "hasty"]);
+    assert_eq!(picked.stdout.matches(" -  ").count(), 1, "{}", picked.stdout);
+}
+
+/// Half a run is no baseline: the old file stays.
+#[test]
+fn what_was_cut_short_is_not_saved() {
+    let folder = saved();
+    let before = fs::read(folder.path().join("b.json")).expect("it was saved");
+    let cut = against(&folder, &["--save-baseline", "b.json", "--max-in-progress", "50"]);
+    assert_eq!(cut.code, 2);
+    let told = "error: no baseline was saved: `scenarios/gate.toml` did not run to its end\n";
+    assert!(cut.stderr.ends_with(told), "{}", cut.stderr);
+    let said = "variant `patient` was cut short and is not compared with the baseline\n";
+    assert!(cut.stdout.contains(said), "{}", cut.stdout);
+    assert_eq!(fs::read(folder.path().join("b.json")).expect("it is still there"), before);
+    let left: Vec<_> =
+        fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
+    assert_eq!(left.len(), 2, "no temporary file is left: {left:?}");
+}
+
+#[test]
+fn machines_are_told_the_same() {
+    let folder = saved();
+    let worse = ["--set", "retries.often.max_retries=1", "--variant", "as-it-is"];
+    let print = |format: &str| {
+        let done = against(&folder, &[&worse[..], &["--format", format]].concat());
+        assert_eq!(done.code, 1, "{format}");
+        done.stdout
+    };
+    insta::assert_snapshot!("worse_github", print("github"));
+    insta::assert_snapshot!("worse_junit", print("junit"));
+    let json: Value = serde_json::from_str(&print("json")).expect("JSON");
+    let baseline = &json["baseline"];
+    assert_eq!((&baseline["tolerance"], &baseline["replicas"]), (&0.05.into(), &10.into()));
+    let changes = baseline["changes"].as_array().expect("a list");
+    let retries = changes.iter().find(|change| change["metric"] == "retries").expect("there are fewer");
+    assert_eq!((&retries["trend"], &retries["shown"]), (&"better".into(), &"lower".into()));
+    let [now, before] = ["value", "reference"].map(|side| retries[side]["mean"].as_f64().expect("a mean"));
+    assert!((retries["worse_by"].as_f64().expect("a share") - (now / before - 1.0)).abs() < 1e-12, "{retries}");
+}
+
+/// Several files in one baseline, of which only one is looked at afterwards.
+#[test]
+fn a_baseline_has_many_scenarios() {
+    let folder = saved();
+    write(folder.path(), "scenarios/other.toml", &met().replace("name = \"gate\"", "name = \"other\""));
+    assert_eq!(stormsim(folder.path(), &["test", "scenarios", "--save-baseline", "b.json", "--quiet"]).stderr, "");
+    assert_eq!(stormsim(folder.path(), &["test", "scenarios/other.toml", "--baseline", "b.json"]).code, 0);
+}
+
+/// Several services and faults with metrics that are gated: what is kept under a name has the mean that the summary has
+/// under it, and whatever has a better direction is kept.
+#[test]
+fn a_baseline_keeps_the_figures_of_the_summary() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/payments.toml");
+    let scenario = Scenario::load(path.as_ref(), &Overrides::default()).expect("it is bundled");
+    let summary = Experiment::new(&scenario).run(|| ());
+    let baseline = Baseline::of([&summary]);
+    let mut count = 0;
+    for variant in &summary.variants {
+        let kept = &baseline.scenarios["payments"].variants[&variant.name];
+        for (kind, name, figures) in variant.tables() {
+            let is_gated = matches!(kind, ScopeKind::Scenario | ScopeKind::Service | ScopeKind::Fault);
+            for column in columns(kind).into_iter().filter(|column| is_gated && column.better.is_some()) {
+                let values = kept.table(kind, name).and_then(|table| table.get(column.name));
+                let values: Vec<f64> = values.into_iter().flatten().copied().flatten().collect();
+                let figure = &figures[column.name];
+                assert_eq!(values.len(), figure.n as usize, "{} {kind} {name} {}", variant.name, column.name);
+                let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+                assert!((mean - figure.mean.unwrap_or(0.0)).abs() <= 1e-9 * mean, "{kind} {name} {}", column.name);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 100, "only {count} figures were looked at");
+}
