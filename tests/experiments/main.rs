@@ -3,6 +3,7 @@
 mod compare;
 mod frontier;
 mod intervals;
+mod page;
 mod sweep;
 
 use std::fs;
