@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use stormsim::report::files::Charts;
 
 /// Retry-storm simulator: what your timeouts, retries and backoff will do in the next outage.
 #[derive(Debug, Parser)]
@@ -70,15 +71,9 @@ pub struct RunArguments {
     /// How well to know what comes out.
     #[command(flatten)]
     pub precision: PrecisionArguments,
-    /// What to print on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// Print nothing but errors and failed expectations.
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Do not draw charts.
-    #[arg(long)]
-    pub no_charts: bool,
+    /// What to show of it.
+    #[command(flatten)]
+    pub shown: ShownArguments,
 }
 
 /// Arguments of `compare`.
@@ -103,15 +98,9 @@ pub struct CompareArguments {
     /// How well to know what comes out.
     #[command(flatten)]
     pub precision: PrecisionArguments,
-    /// What to print on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// Print nothing but errors.
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Do not draw charts.
-    #[arg(long)]
-    pub no_charts: bool,
+    /// What to show of it.
+    #[command(flatten)]
+    pub shown: ShownArguments,
 }
 
 /// Arguments of `sweep`.
@@ -140,15 +129,9 @@ pub struct SweepArguments {
     /// How well to know what comes out.
     #[command(flatten)]
     pub precision: PrecisionArguments,
-    /// What to print on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
-    /// Print nothing but errors.
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// Do not draw charts.
-    #[arg(long)]
-    pub no_charts: bool,
+    /// What to show of it.
+    #[command(flatten)]
+    pub shown: ShownArguments,
 }
 
 /// Arguments of `frontier`.
@@ -175,15 +158,30 @@ pub struct FrontierArguments {
     /// How to simulate.
     #[command(flatten)]
     pub settings: Settings,
+    /// What to show of it.
+    #[command(flatten)]
+    pub shown: ShownArguments,
+}
+
+/// What to show of the results.
+#[derive(Debug, Args)]
+pub struct ShownArguments {
     /// What to print on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Print nothing but errors.
+    /// Print nothing but errors, and of a run the expectations that were not met.
     #[arg(short, long)]
     pub quiet: bool,
     /// Do not draw charts.
     #[arg(long)]
     pub no_charts: bool,
+}
+
+impl ShownArguments {
+    /// Whether charts are drawn.
+    pub fn charts(&self) -> Charts {
+        if self.no_charts { Charts::Skip } else { Charts::Draw }
+    }
 }
 
 /// How well the means that matter are to be known.
@@ -199,15 +197,6 @@ pub struct PrecisionArguments {
         allow_negative_numbers = true, value_parser = replicas
     )]
     pub max_replicas: u32,
-}
-
-impl PrecisionArguments {
-    /// As words of a command that gives the same results where the number of replicas is not yet known.
-    pub fn words(&self) -> Vec<String> {
-        let Some(precision) = self.precision else { return Vec::new() };
-        let max_replicas = ["--max-replicas".to_owned(), self.max_replicas.to_string()];
-        ["--precision".to_owned(), precision.to_string()].into_iter().chain(max_replicas).collect()
-    }
 }
 
 /// What all commands share that simulate.
@@ -233,22 +222,6 @@ pub struct Settings {
     /// Run only this variant.
     #[arg(long, value_name = "NAME")]
     pub variant: Option<String>,
-}
-
-impl Settings {
-    /// As words of a command that gives the same results, with this seed and so many replicas.
-    pub fn words(&self, seed: u64, replicas: u32) -> Vec<String> {
-        let mut words = vec!["--seed".to_owned(), seed.to_string()];
-        words.extend(["--replicas".to_owned(), replicas.to_string()]);
-        words.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
-        if let Some(most) = self.max_in_progress {
-            words.extend(["--max-in-progress".to_owned(), most.to_string()]);
-        }
-        if let Some(variant) = &self.variant {
-            words.extend(["--variant".to_owned(), variant.clone()]);
-        }
-        words
-    }
 }
 
 /// Arguments of `test`.

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use stormsim::experiment::axis::Cell;
 use stormsim::experiment::{Comparison, Reached, Summary};
 use stormsim::report::artefact::RUN;
-use stormsim::report::files::{Charts, Output};
+use stormsim::report::files::Output;
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
 
+use crate::cli::again::Again;
 use crate::cli::args::{CompareArguments, Format, PrecisionArguments};
 use crate::cli::grid::{Axes, Grid};
-use crate::cli::simulation::{Simulator, check_precision, joined};
+use crate::cli::simulation::{Simulator, check_precision};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
@@ -26,26 +27,26 @@ struct Subject<'a> {
 /// Simulates everything that is to be compared, writes the results side by side, and prints what they show.
 pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
     let axes = Axes::parse(&arguments.vary)?;
-    let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.quiet)?;
+    let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.shown.quiet)?;
     let Some(mut subjects) = load(arguments, &axes, &simulator, terminal) else { return Ok(Exit::Error) };
     let reference = reference(arguments, &subjects)?;
     check_alike(&subjects)?;
     check_precision(&arguments.precision, subjects.iter().map(|subject| &subject.scenario))?;
     let folder = arguments.output.clone().unwrap_or_else(|| default_folder(&subjects));
     let output = Output::prepare(&folder, &RUN).map_err(|error| CommandError::Message(error.to_string()))?;
-    let again = command(arguments, &subjects, &reference);
+    let again = again(arguments, &subjects, &reference);
     let summaries = simulate(arguments, &simulator, &mut subjects);
     let summary = side_by_side(&subjects, summaries, &reference);
-    let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
+    let charts = arguments.shown.charts();
     let written = output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
     let exit = match summary.partial {
         _ if interrupt::is_requested() => Exit::Interrupted,
         true => Exit::Error,
         false => Exit::Good,
     };
-    match arguments.format {
+    match arguments.shown.format {
         Format::Json => terminal.result(&json::summaries(&[summary], false))?,
-        Format::Text if arguments.quiet => {}
+        Format::Text if arguments.shown.quiet => {}
         Format::Text => {
             let names: Vec<_> = written.iter().filter_map(|path| path.file_name()?.to_str()).collect();
             let mut report = text::comparison(&summary, terminal.width());
@@ -209,19 +210,12 @@ fn wider(one: Option<Reached>, other: Option<Reached>) -> Option<Reached> {
 }
 
 /// The command that gives the same results, whatever the defaults of a later version are.
-fn command(arguments: &CompareArguments, subjects: &[Subject], reference: &str) -> String {
-    let mut words = vec!["stormsim".to_owned(), "compare".to_owned()];
-    words.extend(arguments.files.iter().map(|file| file.display().to_string()));
-    words.extend(arguments.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]));
-    words.extend(["--reference".to_owned(), reference.to_owned()]);
+fn again(arguments: &CompareArguments, subjects: &[Subject], reference: &str) -> Again {
     let first = &subjects[0].scenario;
-    words.extend(arguments.settings.words(first.seed, first.replicas));
-    words.extend(arguments.precision.words());
-    if let Some(folder) = &arguments.output {
-        words.extend(["--output".to_owned(), folder.display().to_string()]);
-    }
-    if arguments.no_charts {
-        words.push("--no-charts".to_owned());
-    }
-    joined(&words)
+    Again::new("compare", arguments.files.iter().map(PathBuf::as_path))
+        .with("--vary", &arguments.vary)
+        .with("--reference", [reference])
+        .settings(&arguments.settings, first.seed, first.replicas)
+        .precision(&arguments.precision)
+        .output(arguments.output.as_deref(), &arguments.shown)
 }

@@ -12,13 +12,14 @@ use stormsim::experiment::{
 };
 use stormsim::plan::{GroupId, Plan};
 use stormsim::report::artefact::FRONTIER;
-use stormsim::report::files::{Charts, Output};
+use stormsim::report::files::Output;
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
 
+use crate::cli::again::Again;
 use crate::cli::args::{Format, FrontierArguments, PrecisionArguments};
 use crate::cli::grid::Grid;
-use crate::cli::simulation::{Simulator, joined};
+use crate::cli::simulation::Simulator;
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt, progress};
 
@@ -71,19 +72,19 @@ pub fn run(arguments: &FrontierArguments, terminal: &Terminal) -> Result<Exit, C
         .map_err(|error| CommandError::Message(format!("`--condition`: {error}")))?;
     let folder = arguments.output.clone().unwrap_or_else(|| Path::new("output").join(&base.name));
     let output = Output::prepare(&folder, &FRONTIER).map_err(|error| CommandError::Message(error.to_string()))?;
-    let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.quiet)?;
+    let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.shown.quiet)?;
     let summary = search(arguments, &varied, &base, claim, &simulator);
-    let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
+    let charts = arguments.shown.charts();
     let written = output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
-    match arguments.format {
+    match arguments.shown.format {
         Format::Json => terminal.result(&String::from_utf8_lossy(&json::pretty(&summary)))?,
-        Format::Text if arguments.quiet => {}
+        Format::Text if arguments.shown.quiet => {}
         Format::Text => {
             let names: Vec<_> = written.iter().filter_map(|path| path.file_name()?.to_str()).collect();
             let mut report = text::frontier(&summary, terminal.width());
             report += "\n";
             report += &text::files(&folder, &names, terminal.width());
-            report += &format!("again with: {}\n", command(arguments, &summary));
+            report += &format!("again with: {}\n", again(arguments, &summary));
             terminal.result(&report)?;
         }
     }
@@ -188,18 +189,12 @@ fn allowance_of(path: &str, plan: &Plan) -> Option<Allowance> {
 }
 
 /// The command that gives the same results, whatever the defaults of a later version are.
-fn command(arguments: &FrontierArguments, summary: &FrontierSummary) -> String {
-    let mut words = vec!["stormsim".to_owned(), "frontier".to_owned(), arguments.file.display().to_string()];
-    words.extend(["--vary".to_owned(), arguments.vary.clone()]);
-    words.extend(["--condition".to_owned(), arguments.condition.clone()]);
-    words.extend(["--points".to_owned(), arguments.points.to_string()]);
-    words.extend(["--resolution".to_owned(), arguments.resolution.to_string()]);
-    words.extend(arguments.settings.words(summary.seed, summary.replicas));
-    if let Some(folder) = &arguments.output {
-        words.extend(["--output".to_owned(), folder.display().to_string()]);
-    }
-    if arguments.no_charts {
-        words.push("--no-charts".to_owned());
-    }
-    joined(&words)
+fn again(arguments: &FrontierArguments, summary: &FrontierSummary) -> Again {
+    Again::new("frontier", [arguments.file.as_path()])
+        .with("--vary", [&arguments.vary])
+        .with("--condition", [&arguments.condition])
+        .with("--points", [arguments.points])
+        .with("--resolution", [arguments.resolution])
+        .settings(&arguments.settings, summary.seed, summary.replicas)
+        .output(arguments.output.as_deref(), &arguments.shown)
 }

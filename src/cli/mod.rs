@@ -1,5 +1,6 @@
 //! One file per command, and what they share: streams, colours, exit codes. No simulation logic.
 
+mod again;
 mod args;
 mod baseline;
 mod compare;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use stormsim::experiment::Summary;
 use stormsim::report::artefact::RUN;
-use stormsim::report::files::{Charts, Output};
+use stormsim::report::files::Output;
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
 
+use crate::cli::again::Again;
 use crate::cli::args::{Format, RunArguments};
-use crate::cli::simulation::{Simulator, check_precision, exit_of, joined, load_all};
+use crate::cli::simulation::{Simulator, check_precision, exit_of, load_all};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
@@ -32,8 +33,8 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
     check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
     let jobs = prepare_all(arguments, scenarios)?;
     let scenarios = jobs.iter().map(|job| &job.scenario);
-    let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.quiet)?;
-    let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
+    let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.shown.quiet)?;
+    let charts = arguments.shown.charts();
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
     // Nobody may be reading any more (`stormsim run FILE | head`): that ends the text, not the work.
@@ -42,7 +43,7 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
         let summary = simulator.simulate(job.file, &job.scenario, &arguments.precision);
         let written = job.output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
         exit = exit.max(exit_of(&summary));
-        match arguments.format {
+        match arguments.shown.format {
             Format::Text if printed.is_ok() => {
                 printed = terminal.result(&report(job, arguments, &summary, &written, terminal));
             }
@@ -53,7 +54,7 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
             break;
         }
     }
-    if arguments.format == Format::Json {
+    if arguments.shown.format == Format::Json {
         printed = terminal.result(&json::summaries(&summaries, jobs.len() > 1));
     }
     match printed {
@@ -95,27 +96,21 @@ fn prepare_all<'a>(
 
 /// The text for standard output: the tables, then the files and the command that does it again.
 fn report(job: &Job, arguments: &RunArguments, summary: &Summary, written: &[PathBuf], terminal: &Terminal) -> String {
-    if arguments.quiet {
+    if arguments.shown.quiet {
         return text::failures(summary);
     }
     let mut report = text::report(summary, terminal.width());
     let names: Vec<_> = written.iter().filter_map(|path| path.file_name()).map(|name| name.to_string_lossy()).collect();
     report += "\n";
     report += &text::files(&job.folder, &names, terminal.width());
-    let _ = writeln!(report, "again with: {}", command(job, arguments));
+    let _ = writeln!(report, "again with: {}", again(job, arguments));
     report
 }
 
 /// The command that gives the same results, whatever the defaults of a later version are.
-fn command(job: &Job, arguments: &RunArguments) -> String {
-    let mut words = vec!["stormsim".to_owned(), "run".to_owned(), job.file.display().to_string()];
-    words.extend(arguments.settings.words(job.scenario.seed, job.scenario.replicas));
-    words.extend(arguments.precision.words());
-    if arguments.output.is_some() {
-        words.extend(["--output".to_owned(), job.folder.display().to_string()]);
-    }
-    if arguments.no_charts {
-        words.push("--no-charts".to_owned());
-    }
-    joined(&words)
+fn again(job: &Job, arguments: &RunArguments) -> Again {
+    Again::new("run", [job.file])
+        .settings(&arguments.settings, job.scenario.seed, job.scenario.replicas)
+        .precision(&arguments.precision)
+        .output(arguments.output.is_some().then_some(&job.folder), &arguments.shown)
 }

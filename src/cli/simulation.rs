@@ -113,12 +113,6 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// Words as a command line.
-pub fn joined(words: &[String]) -> String {
-    // Only a zero byte cannot be quoted, and no argument holds one.
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
-}
-
 /// That a precision was asked for and none of the scenarios has anything to be known so well, if so.
 pub fn check_precision<'s>(
     precision: &PrecisionArguments,

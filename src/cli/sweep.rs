@@ -8,14 +8,15 @@ use stormsim::experiment::axis::Axis;
 use stormsim::experiment::{Measure, ScenarioInfo, SweepCell, SweepSummary, ToolInfo, each};
 use stormsim::metrics::catalogue::ScopeKind;
 use stormsim::report::artefact::SWEEP;
-use stormsim::report::files::{Charts, Output};
+use stormsim::report::files::Output;
 use stormsim::report::journal::{self, Journal, JournalError};
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
 
+use crate::cli::again::Again;
 use crate::cli::args::{Format, SweepArguments};
 use crate::cli::grid::{Axes, Grid};
-use crate::cli::simulation::{Simulator, joined};
+use crate::cli::simulation::Simulator;
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt, progress};
 
@@ -38,7 +39,7 @@ pub fn run(arguments: &SweepArguments, terminal: &Terminal) -> Result<Exit, Comm
     };
     let axes = grid.fit(axes(varied, &base)?)?;
     let mut sweep = plan(arguments, &base, &axes)?;
-    let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.quiet)?;
+    let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.shown.quiet)?;
     // Before anything in the folder is touched.
     let all: Vec<usize> = (0..axes.count).collect();
     if !simulator.install(|| grid.check(&axes, &all, terminal)) {
@@ -49,18 +50,18 @@ pub fn run(arguments: &SweepArguments, terminal: &Terminal) -> Result<Exit, Comm
     let journal = open_journal(arguments, &folder, &mut sweep)?;
     let resumed = sweep.cells.len();
     simulate(arguments, &grid, &axes, &simulator, &mut sweep, journal)?;
-    let charts = if arguments.no_charts { Charts::Skip } else { Charts::Draw };
+    let charts = arguments.shown.charts();
     let written = output.write(&sweep, charts).map_err(|error| CommandError::Message(error.to_string()))?;
-    match arguments.format {
+    match arguments.shown.format {
         Format::Json => terminal.result(&String::from_utf8_lossy(&json::pretty(&sweep)))?,
-        Format::Text if arguments.quiet => {}
+        Format::Text if arguments.shown.quiet => {}
         Format::Text => {
             let files = written.iter().filter_map(|path| path.file_name()?.to_str());
             let names: Vec<_> = files.chain([journal::NAME]).collect();
             let mut report = text::sweep(&sweep, resumed, terminal.width());
             report += "\n";
             report += &text::files(&folder, &names, terminal.width());
-            report += &format!("again with: {}\n", command(arguments, &sweep));
+            report += &format!("again with: {}\n", again(arguments, &sweep));
             terminal.result(&report)?;
         }
     }
@@ -128,9 +129,8 @@ fn plan(arguments: &SweepArguments, base: &Scenario, axes: &Axes) -> Result<Swee
 
 /// The journal that finished cells go to; those that are kept are in the sweep then.
 fn open_journal(arguments: &SweepArguments, folder: &Path, sweep: &mut SweepSummary) -> Result<Journal, CommandError> {
-    let mut limits = arguments.precision.words();
-    limits.extend(arguments.settings.max_in_progress.map(|most| format!("--max-in-progress {most}")));
-    let limits = limits.join(" ");
+    let most = arguments.settings.max_in_progress;
+    let limits = Again::new("sweep", []).precision(&arguments.precision).with("--max-in-progress", most).to_string();
     let journal =
         if arguments.resume { Journal::resume(folder, sweep, &limits) } else { Journal::begin(folder, sweep, &limits) };
     journal.map_err(|error| CommandError::Message(error.to_string()))
@@ -190,20 +190,12 @@ fn simulate(
 }
 
 /// The command that gives the same results, whatever the defaults of a later version are; or finishes them.
-fn command(arguments: &SweepArguments, sweep: &SweepSummary) -> String {
-    let mut words = vec!["stormsim".to_owned(), "sweep".to_owned(), arguments.file.display().to_string()];
-    words.extend(arguments.vary.iter().flat_map(|vary| ["--vary".to_owned(), vary.clone()]));
-    words.extend(arguments.metric.iter().flat_map(|metric| ["--metric".to_owned(), metric.clone()]));
-    words.extend(arguments.settings.words(sweep.seed, sweep.replicas));
-    words.extend(arguments.precision.words());
-    if let Some(folder) = &arguments.output {
-        words.extend(["--output".to_owned(), folder.display().to_string()]);
-    }
-    if arguments.no_charts {
-        words.push("--no-charts".to_owned());
-    }
-    if sweep.cells.len() < sweep.grid {
-        words.push("--resume".to_owned());
-    }
-    joined(&words)
+fn again(arguments: &SweepArguments, sweep: &SweepSummary) -> Again {
+    Again::new("sweep", [arguments.file.as_path()])
+        .with("--vary", &arguments.vary)
+        .with("--metric", &arguments.metric)
+        .settings(&arguments.settings, sweep.seed, sweep.replicas)
+        .precision(&arguments.precision)
+        .output(arguments.output.as_deref(), &arguments.shown)
+        .when(sweep.cells.len() < sweep.grid, "--resume")
 }
