@@ -54,7 +54,7 @@ pub enum Shown {
     Lower,
     /// It is higher.
     Higher,
-    /// It differs in some, but the interval of the difference covers zero.
+    /// It differs in some, but the interval of the difference covers zero, or there is none.
     NoDifference,
 }
 
@@ -118,10 +118,11 @@ impl Shown {
             return Self::Same;
         }
         match difference.ci95 {
+            // A single pair has no interval, and shows nothing.
+            None => Self::NoDifference,
             Some([low, high]) if low <= 0.0 && 0.0 <= high => Self::NoDifference,
-            // One replica alone has no interval: what it shows, it shows for itself.
-            _ if mean < 0.0 => Self::Lower,
-            _ => Self::Higher,
+            Some(_) if mean < 0.0 => Self::Lower,
+            Some(_) => Self::Higher,
         }
     }
 }
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(shown(&[(10.0, 9.0), (10.0, 13.0)]), Shown::NoDifference);
         assert_eq!(shown(&[(10.0, 9.0), (20.0, 19.0)]), Shown::Lower);
         assert_eq!(shown(&[(10.0, 10.0), (20.0, 20.0)]), Shown::Same);
-        assert_eq!(shown(&[(10.0, 12.0)]), Shown::Higher);
+        assert_eq!(shown(&[(10.0, 12.0)]), Shown::NoDifference);
         assert_eq!(shown(&[]), Shown::Nothing);
     }
 
