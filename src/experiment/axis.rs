@@ -60,7 +60,7 @@ pub enum AxisError {
     #[error("`{0}`: a range says how many values it has, at least 2; write `FROM..TO/COUNT`, such as `10..100/10`")]
     Count(String),
     /// An end of a range is no number.
-    #[error("`{0}`: the ends of a range are numbers, or times in the same unit; write `10..100/10`, or `1s..10s/10`")]
+    #[error("`{0}`: the ends of a range are both numbers, or both times; write `10..100/10`, or `100ms..2s/5`")]
     Ends(String),
     /// It leads nowhere.
     #[error("`{0}`: the ends of the range are the same, so that it has one value; write that value alone")]
@@ -68,6 +68,9 @@ pub enum AxisError {
     /// Logarithms are of numbers above zero.
     #[error("`{0}`: both ends of a logarithmic range are above 0; for one from 0 on write its values")]
     NotPositive(String),
+    /// The same value twice.
+    #[error("`{0}` has the value `{1}` twice; write it once")]
+    SameValue(String, String),
     /// The same setting twice.
     #[error("`{0}` varies twice; put all of its values into one")]
     Twice(String),
@@ -98,8 +101,9 @@ impl Axis {
             Some(range) => (true, range),
             None => (false, values),
         };
-        // A decimal point is one point; what is quoted is a string.
-        let ends = range.split_once("..").filter(|_| is_log || !values.starts_with(['"', '\'', '[', '{']));
+        // A path of a file may begin with two points.
+        let is_end = |end: &str| end.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
+        let ends = range.split_once("..").filter(|(from, to)| is_log || is_end(from) || is_end(to));
         let spaced = ends.map(|(from, to)| spaced(text, from.trim(), to.trim(), is_log)).transpose()?;
         let is_range = spaced.is_some();
         let values = match spaced {
@@ -107,6 +111,9 @@ impl Axis {
             None if is_log => return Err(AxisError::Count(text.to_owned())),
             None => split(text, values)?,
         };
+        if let Some(twice) = (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
+            return Err(AxisError::SameValue(text.to_owned(), values[twice].clone()));
+        }
         let scale = if is_log { Scale::Log } else { Scale::Linear };
         Ok(Self { path: path.to_owned(), scale, values, is_range })
     }
@@ -191,8 +198,8 @@ impl Range {
 
     /// Of its ends, as they stand in `text`.
     fn parse(text: &str, from: &str, to: &str, is_log: bool) -> Result<Self, AxisError> {
-        let ends = measure(from.trim()).zip(measure(to.trim())).filter(|((_, unit), (_, other))| unit == other);
-        let ((from, unit), (to, _)) = ends.ok_or_else(|| AxisError::Ends(text.to_owned()))?;
+        let ends = measure(from.trim()).zip(measure(to.trim()));
+        let (from, to, unit) = ends.and_then(alike).ok_or_else(|| AxisError::Ends(text.to_owned()))?;
         if from == to {
             return Err(AxisError::Flat(text.to_owned()));
         }
@@ -213,15 +220,28 @@ impl Range {
         }
     }
 
-    /// A figure as it would follow `--set PATH=`: to twelve significant digits, so that 0.1 times 3 is 0.3, and a time
-    /// in whole nanoseconds.
+    /// A figure as it would follow `--set PATH=`: to twelve significant digits, so that 0.1 times 3 is 0.3, of a
+    /// logarithmic range to five, and a time in whole nanoseconds.
     pub fn written(&self, figure: f64) -> String {
-        let figure: f64 = format!("{figure:.11e}").parse().unwrap_or(figure);
+        let is_end = figure == self.from || figure == self.to;
+        let digits = if self.scale == Scale::Log && !is_end { 4 } else { 11 };
+        let figure: f64 = format!("{figure:.digits$e}").parse().unwrap_or(figure);
         let Some(unit_ns) = duration::nanoseconds(&self.unit) else { return figure.to_string() };
-        let is_whole = (figure * unit_ns as f64).fract() == 0.0 && figure * 1e9 < 1e18;
+        let is_whole = (figure * unit_ns as f64).fract() == 0.0;
         let (figure, unit) = if is_whole { (figure, &*self.unit) } else { to_nanosecond(figure, unit_ns) };
         format!("{figure}{unit}")
     }
+}
+
+/// Two ends in one unit, the smaller of the two; none if only one is a time.
+fn alike<'u>(((from, unit), (to, other)): ((f64, &'u str), (f64, &'u str))) -> Option<(f64, f64, &'u str)> {
+    if unit == other {
+        return Some((from, to, unit));
+    }
+    let [one, two] = [duration::nanoseconds(unit)?, duration::nanoseconds(other)?];
+    let smaller = one.min(two);
+    let scaled = |figure: f64, ns: u64| figure * (ns / smaller) as f64;
+    Some((scaled(from, one), scaled(to, two), if one < two { unit } else { other }))
 }
 
 /// A time of so many units of so many nanoseconds, to the nearest one of these, in a unit in which it is a decimal number.
@@ -288,12 +308,23 @@ impl Cell {
 /// The last parts of the paths with the values: `jitter=full, cap=30s`.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paths: Vec<&str> = self.settings.iter().map(|(path, _)| path.as_str()).collect();
         for (i, (path, value)) in self.settings.iter().enumerate() {
-            let key = path.rsplit('.').next().unwrap_or(path);
-            write!(f, "{}{key}={}", if i > 0 { ", " } else { "" }, value.trim_matches('"'))?;
+            write!(f, "{}{}={}", if i > 0 { ", " } else { "" }, told_apart(path, &paths), value.trim_matches('"'))?;
         }
         Ok(())
     }
+}
+
+/// As much of the end of a path as tells it from the others: `max_retries`, or `a.max_retries` beside `b.max_retries`.
+fn told_apart<'p>(path: &'p str, all: &[&str]) -> &'p str {
+    let starts = path.rmatch_indices('.').map(|(at, _)| at + 1).chain([0]);
+    let is_alone = |start: &usize| {
+        let end = &path[*start..];
+        all.iter().filter(|other| **other == end || other.ends_with(&format!(".{end}"))).count() <= 1
+    };
+    let start = starts.into_iter().find(is_alone).unwrap_or(0);
+    &path[start..]
 }
 
 /// Whether axes make a grid, and of how many cells.
@@ -346,6 +377,7 @@ mod tests {
             ["\"full\"", "{ spread = 0.2 }", "{ add = { uniform = { min = \"0s\", max = \"1s\" } } }"]
         );
         assert_eq!(values(r#"x="a,b",c"#), [r#""a,b""#, "c"]);
+        assert_eq!(values("x=../a.csv,../b.csv"), ["../a.csv", "../b.csv"]);
         assert_eq!(Axis::parse("retries.r.cap = 30s").unwrap().path, "retries.r.cap");
     }
 
@@ -356,7 +388,7 @@ mod tests {
         assert_eq!(values("r=10..100/10"), ["10", "20", "30", "40", "50", "60", "70", "80", "90", "100"]);
         let log = values("r=log:1..1000/7");
         assert_eq!([&log[0], &log[2], &log[4], &log[6]], ["1", "10", "100", "1000"]);
-        assert!(log[1].starts_with("3.1622776"), "{}", log[1]);
+        assert_eq!(log[1], "3.1623", "five digits");
         assert_eq!(values("r=0.1..0.3/3"), ["0.1", "0.2", "0.3"]);
         assert_eq!(values("r=3..1/3"), ["3", "2", "1"]);
         assert_eq!(values("r=-1..1/3"), ["-1", "0", "1"]);
@@ -369,6 +401,7 @@ mod tests {
         assert_eq!(values("t=1s..3s/3"), ["1s", "2s", "3s"]);
         assert_eq!(values("t=1s..2s/4"), ["1s", "1.333333333s", "1.666666667s", "2s"]);
         assert_eq!(values("t=0m..1m/4"), ["0m", "20s", "40s", "1m"]);
+        assert_eq!(values("t=100ms..2s/3"), ["100ms", "1050ms", "2000ms"]);
         assert_eq!(values("t=0ms..1ms/4"), ["0ms", "0.333333ms", "0.666667ms", "1ms"]);
         for value in values("t=log:1us..1000000us/50").into_iter().chain(values("t=0.1h..1h/50")) {
             assert!(duration::parse(&value).is_ok(), "{value}");
@@ -407,8 +440,9 @@ mod tests {
         assert_eq!(error("a=1..5"), AxisError::Count(text("a=1..5")));
         assert_eq!(error("a=1..5/1"), AxisError::Count(text("a=1..5/1")));
         assert_eq!(error("a=log:5"), AxisError::Count(text("a=log:5")));
-        assert_eq!(error("a=1s..5m/3"), AxisError::Ends(text("a=1s..5m/3")));
-        assert_eq!(error("a=x..y/3"), AxisError::Ends(text("a=x..y/3")));
+        assert_eq!(error("a=1s..5/3"), AxisError::Ends(text("a=1s..5/3")));
+        assert_eq!(error("a=1,2,1"), AxisError::SameValue(text("a=1,2,1"), text("1")));
+        assert_eq!(error("a=1..y/3"), AxisError::Ends(text("a=1..y/3")));
         assert_eq!(error("a=5..5/3"), AxisError::Flat(text("a=5..5/3")));
         assert_eq!(error("a=log:0..5/3"), AxisError::NotPositive(text("a=log:0..5/3")));
         assert_eq!(error("a=1x..5x/3"), AxisError::Ends(text("a=1x..5x/3")));
@@ -432,6 +466,8 @@ mod tests {
         let cells: Vec<Cell> = (0..check(&axes).unwrap()).map(|position| cell(&axes, position)).collect();
         let names: Vec<String> = cells.iter().map(Cell::to_string).collect();
         assert_eq!(names, ["x=1, y=p", "x=1, y=q", "x=1, y=r", "x=2, y=p", "x=2, y=q", "x=2, y=r"]);
+        let alike = ["services.a.workers=1,2", "services.b.workers=1,2"].map(|text| Axis::parse(text).unwrap());
+        assert_eq!(cell(&alike, 1).to_string(), "a.workers=1, b.workers=2");
         assert_eq!(cells[3].overrides(), ["a.x=2", "b.y=\"p\""]);
         assert_eq!((check(&[]), cell(&[], 0)), (Ok(1), Cell::default()));
         let twice = [axes[0].clone(), axes[0].clone()];

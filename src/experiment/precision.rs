@@ -35,15 +35,23 @@ pub struct Reached {
     pub replicas_max: u32,
 }
 
+/// A few replicas may agree by chance.
+const REPLICAS_MIN: u32 = 10;
+
 impl Precision {
     /// How many replicas to run in all, where so many leave a mean with this spread; none where that is good enough, or
     /// where no more may be run.
     ///
     /// The interval shrinks with the square root of the number. The spread of a few says little, so never more than
-    /// twice as many at once; and a tenth more at least, so that a guess that is just too low is not repeated.
+    /// twice as many at once, and never fewer than [`REPLICAS_MIN`]; and a tenth more at least, so that a guess that is
+    /// just too low is not repeated.
     pub fn more(self, replicas: u32, spread: f64) -> Option<u32> {
-        if spread <= self.share || replicas >= self.replicas_max {
+        let is_enough = spread <= self.share && replicas >= REPLICAS_MIN;
+        if is_enough || replicas >= self.replicas_max {
             return None;
+        }
+        if spread <= self.share {
+            return Some(REPLICAS_MIN.min(self.replicas_max));
         }
         let factor = (spread / self.share) * (spread / self.share);
         let needed = (f64::from(replicas) * factor.clamp(1.1, 2.0)).ceil() as u32;
@@ -98,6 +106,8 @@ mod tests {
         assert_eq!(ONE_PERCENT.more(20, 0.5), Some(40), "no more than twice as many");
         assert_eq!(ONE_PERCENT.more(20, 0.010_001), Some(22), "a tenth more at least");
         assert_eq!(ONE_PERCENT.more(1, f64::INFINITY), Some(2));
+        assert_eq!(ONE_PERCENT.more(3, 0.0), Some(10), "three may agree by chance");
+        assert_eq!(ONE_PERCENT.more(10, 0.0), None);
         assert_eq!(ONE_PERCENT.more(9_000, 0.5), Some(10_000));
         assert_eq!(ONE_PERCENT.more(10_000, 0.5), None);
     }

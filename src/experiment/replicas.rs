@@ -73,9 +73,11 @@ impl<'a> Experiment<'a> {
             let spread = widest(&variants);
             let is_cut = variants.iter().flatten().any(|replica| replica.cut_short.is_some());
             let more = spread.as_ref().and_then(|spread| precision.more(wanted, spread.share));
-            match more {
-                Some(more) if !is_cut && !stop.load(Ordering::Relaxed) => (done, wanted) = (wanted, more),
-                _ => return Ran { wanted, variants, widest: spread },
+            match more.filter(|_| !is_cut) {
+                // Those that are still wanted are missing.
+                Some(wanted) if stop.load(Ordering::Relaxed) => return Ran { wanted, variants, widest: spread },
+                Some(more) => (done, wanted) = (wanted, more),
+                None => return Ran { wanted, variants, widest: spread },
             }
         }
     }

@@ -250,6 +250,8 @@ fn what_makes_no_grid_is_refused() {
     );
     let path = refused(&["--vary", "retries.patient.retires=1,2"]);
     assert!(path.starts_with("error: unknown key `retries.patient.retires`\n --> --vary:1:17\n"), "{path}");
+    let seed = refused(&["--vary", "seed=1,2"]);
+    assert!(seed.contains("`--seed N` sets that"), "{seed}");
     let name = refused(&["--vary", "name=a,b"]);
     assert!(name.starts_with("error: `--vary` cannot set `name`\n --> --vary:1:1\n"), "{name}");
     let wrong = refused(&["--vary", JITTER, "--vary", "retries.patient.cap=1s,2x"]);
