@@ -14,7 +14,7 @@ use stormsim::plan::{GroupId, Plan};
 use stormsim::report::artefact::FRONTIER;
 use stormsim::report::files::Output;
 use stormsim::report::{json, text};
-use stormsim::scenario::Scenario;
+use stormsim::scenario::{Diagnostics, Scenario};
 
 use crate::cli::again::Again;
 use crate::cli::args::{Format, FrontierArguments, PrecisionArguments};
@@ -73,7 +73,9 @@ pub fn run(arguments: &FrontierArguments, terminal: &Terminal) -> Result<Exit, C
     let folder = arguments.output.clone().unwrap_or_else(|| Path::new("output").join(&base.name));
     let output = Output::prepare(&folder, &FRONTIER).map_err(|error| CommandError::Message(error.to_string()))?;
     let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.shown.quiet)?;
-    let summary = search(arguments, &varied, &base, claim, &simulator);
+    let Some(summary) = search(arguments, &varied, &base, claim, &simulator, terminal) else {
+        return Ok(Exit::Error);
+    };
     let charts = arguments.shown.charts();
     let written = output.write(&summary, charts).map_err(|error| CommandError::Message(error.to_string()))?;
     match arguments.shown.format {
@@ -97,14 +99,15 @@ pub fn run(arguments: &FrontierArguments, terminal: &Terminal) -> Result<Exit, C
     })
 }
 
-/// Simulates, round by round.
+/// Simulates, round by round; what is wrong with a scenario on the way is shown, and then there is no result.
 fn search(
     arguments: &FrontierArguments,
     varied: &Varied,
     base: &Scenario,
     claim: Claim,
     simulator: &Simulator,
-) -> FrontierSummary {
+    terminal: &Terminal,
+) -> Option<FrontierSummary> {
     let search = Search {
         range: &varied.range,
         is_whole: varied.is_whole(),
@@ -114,22 +117,22 @@ fn search(
     };
     let names: Vec<&str> = base.variants().iter().map(|(name, _)| name.as_str()).collect();
     let bar = simulator.bar(&base.name, None, progress::Unit::Replicas);
-    let mut is_cut = false;
-    let evaluate = |trials: &[Trial]| {
-        let (stats, cut) = evaluate(varied, &names, trials, &claim, simulator, &bar)?;
-        is_cut |= cut;
-        Some(stats)
-    };
-    let found = search.run(names.len(), evaluate);
+    let wrong: Mutex<Option<Diagnostics>> = Mutex::new(None);
+    let found = search.run(names.len(), |trials| evaluate(varied, &names, trials, &claim, simulator, &bar, &wrong));
     bar.finish_and_clear();
+    if let Some(diagnostics) = wrong.into_inner().expect("nothing panics") {
+        terminal.message(&diagnostics.render(true, terminal.width()));
+        return None;
+    }
     let variants = base.variants().iter().zip(found).map(|((name, plan), (points, crossings))| VariantFrontier {
         name: name.clone(),
         points,
         crossings,
         allowance: allowance_of(&varied.path, plan),
     });
-    let variants = variants.collect();
-    FrontierSummary {
+    let variants: Vec<VariantFrontier> = variants.collect();
+    let is_cut = variants.iter().flat_map(|variant| &variant.points).any(|point| point.partial);
+    Some(FrontierSummary {
         schema_version: 1,
         tool: ToolInfo::this(),
         scenario: ScenarioInfo { overrides: arguments.settings.set.clone(), ..ScenarioInfo::of(base) },
@@ -145,10 +148,10 @@ fn search(
         op: claim.op,
         measure: claim.measure,
         variants,
-    }
+    })
 }
 
-/// The figure at each trial, and whether a limit of the simulator cut any of them short; none if somebody interrupted.
+/// What comes out at each trial; nothing where it was interrupted, or where the scenario is wrong, which is noted.
 fn evaluate(
     varied: &Varied,
     variants: &[&str],
@@ -156,29 +159,29 @@ fn evaluate(
     claim: &Claim,
     simulator: &Simulator,
     bar: &ProgressBar,
-) -> Option<(Vec<Stat>, bool)> {
+    wrong: &Mutex<Option<Diagnostics>>,
+) -> Vec<Option<(Stat, bool)>> {
     let done: Mutex<Vec<Option<(Stat, bool)>>> = Mutex::new(vec![None; trials.len()]);
     let measures = std::slice::from_ref(&claim.measure);
     let work = |number: usize| {
         let (variant, value) = &trials[number];
-        let Ok(scenario) = varied.grid.variant(&varied.cell(value), variants[*variant]) else {
-            return ControlFlow::Break(());
+        let scenario = match varied.grid.variant(&varied.cell(value), variants[*variant]) {
+            Ok(scenario) => scenario,
+            Err(diagnostics) => {
+                *wrong.lock().expect("nothing panics") = Some(diagnostics);
+                return ControlFlow::Break(());
+            }
         };
         let experiment = simulator.experiment(&scenario, &AS_MANY);
         let Some(mut figures) = experiment.measure(measures, interrupt::requested(), || bar.inc(1)) else {
             return ControlFlow::Break(());
         };
         let mut figures = figures.remove(0);
-        // Figures of replicas that were cut short say nothing about the condition.
-        let stat = if figures.partial { claim.measure.stat([]) } else { figures.stats.remove(0) };
-        let figure = (stat, figures.partial);
-        done.lock().expect("nothing panics")[number] = Some(figure);
+        done.lock().expect("nothing panics")[number] = Some((figures.stats.remove(0), figures.partial));
         ControlFlow::Continue(())
     };
     simulator.install(|| each(trials.len(), interrupt::requested(), work));
-    let figures: Vec<(Stat, bool)> = done.into_inner().expect("nothing panics").into_iter().collect::<Option<_>>()?;
-    let is_cut = figures.iter().any(|(_, cut)| *cut);
-    Some((figures.into_iter().map(|(stat, _)| stat).collect(), is_cut))
+    done.into_inner().expect("nothing panics")
 }
 
 /// What retries allow, where what varies is the rate of the only group of clients.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::analysis::Allowance;
 use crate::experiment::axis::{Range, Scale};
-use crate::experiment::{Claim, Measure, Op, ScenarioInfo, Stat, Statistic, ToolInfo};
+use crate::experiment::{Claim, Measure, Op, ScenarioInfo, Stat, ToolInfo};
 
 /// The result of the search: everything that a report may show.
 #[derive(Clone, Debug, Serialize)]
@@ -65,6 +65,8 @@ pub struct Point {
     pub stat: Stat,
     /// Whether the condition holds; none where the figure is undefined.
     pub holds: Option<bool>,
+    /// Whether a limit of the simulator was reached in a replica: then the figure says nothing, and is left out.
+    pub partial: bool,
 }
 
 /// A change of the condition between two values that were simulated.
@@ -78,6 +80,8 @@ pub struct Crossing {
     pub holds_above: bool,
     /// Between which values the 95 % intervals of the mean leave it open; those two where they leave nothing open.
     pub ci95: [f64; 2],
+    /// Whether the intervals leave no doubt on either side; if not, the range ends before they do.
+    pub settled: bool,
 }
 
 /// How a frontier is looked for.
@@ -106,29 +110,36 @@ enum State {
     Undefined,
 }
 
+/// What came out at a value: the figure, and whether a limit of the simulator was reached.
+pub type Outcome = (Stat, bool);
+
 /// A value that is to be simulated for a variant: the variant's position, and the value as it is written.
 pub type Trial = (usize, String);
 
 impl Search<'_> {
-    /// Looks for the frontier of so many variants. `evaluate` gives the figure for each trial of a round; none ends the
-    /// search with what is known.
+    /// Looks for the frontier of so many variants. `evaluate` gives what comes out for each trial of a round; the search
+    /// ends with the first round that lacks any.
     ///
     /// Values are evenly spaced at first. Then each gap on whose sides something else is known is halved until it is as
-    /// narrow as asked for: where the condition changes, and where the intervals begin and cease to cover the bound.
+    /// narrow as asked for: where the condition changes, where the intervals begin and cease to cover the bound, and
+    /// where there begins or ceases to be a figure.
     pub fn run(
         &self,
         variants: usize,
-        mut evaluate: impl FnMut(&[Trial]) -> Option<Vec<Stat>>,
+        mut evaluate: impl FnMut(&[Trial]) -> Vec<Option<Outcome>>,
     ) -> Vec<(Vec<Point>, Vec<Crossing>)> {
         let mut found: Vec<Vec<Point>> = vec![Vec::new(); variants];
         let mut wanted: Vec<(usize, f64)> =
             (0..variants).flat_map(|variant| self.spread().into_iter().map(move |at| (variant, at))).collect();
         while !wanted.is_empty() {
             let trials: Vec<Trial> = wanted.iter().map(|&(variant, at)| (variant, self.range.written(at))).collect();
-            let Some(stats) = evaluate(&trials) else { break };
-            for ((&(variant, at), (_, written)), stat) in wanted.iter().zip(trials).zip(stats) {
+            let outcomes = evaluate(&trials);
+            let is_over = outcomes.iter().any(Option::is_none);
+            for ((&(variant, at), (_, written)), outcome) in wanted.iter().zip(trials).zip(outcomes) {
+                let Some((stat, partial)) = outcome else { continue };
+                let stat = if partial { self.claim.measure.stat([]) } else { stat };
                 let holds = self.claim.measure.statistic.of(&stat).map(|figure| self.claim.holds(figure));
-                found[variant].push(Point { at, written, stat, holds });
+                found[variant].push(Point { at, written, stat, holds, partial });
             }
             for points in &mut found {
                 points.sort_by(|a, b| a.at.total_cmp(&b.at));
@@ -136,7 +147,7 @@ impl Search<'_> {
             let gaps = found.iter().enumerate().flat_map(|(variant, points)| {
                 points.windows(2).filter_map(move |gap| Some((variant, self.halfway(&gap[0], &gap[1])?)))
             });
-            wanted = gaps.collect();
+            wanted = if is_over { Vec::new() } else { gaps.collect() };
         }
         found.into_iter().map(|points| (points.clone(), self.crossings(&points))).collect()
     }
@@ -153,23 +164,27 @@ impl Search<'_> {
     /// A value between the ends of the range: a round number where that makes no difference to the resolution.
     fn value(&self, share: f64) -> f64 {
         let value = self.range.at(share);
-        if self.is_whole {
-            return value.round();
+        let rounded = match self.range.scale {
+            _ if self.is_whole => value.round(),
+            Scale::Linear => self.rounded(value),
+            // As it will be written.
+            Scale::Log => format!("{value:.4e}").parse().unwrap_or(value),
+        };
+        // The ends are what somebody wrote.
+        let is_within = (rounded - self.range.from) * (rounded - self.range.to) < 0.0;
+        if share > 0.0 && share < 1.0 && is_within { rounded } else { value }
+    }
+
+    /// To the first digit that is finer than the resolution.
+    fn rounded(&self, value: f64) -> f64 {
+        let finest = (self.range.to - self.range.from).abs() * self.resolution;
+        let decimals = -libm::log10(finest).floor();
+        if decimals >= 0.0 {
+            // In decimal digits, since 0.1 is no binary fraction.
+            return format!("{value:.*}", decimals as usize).parse().unwrap_or(value);
         }
-        match self.range.scale {
-            Scale::Linear if share > 0.0 && share < 1.0 => {
-                let finest = (self.range.to - self.range.from).abs() * self.resolution;
-                let decimals = -libm::log10(finest).floor();
-                // In decimal digits, since 0.1 is no binary fraction.
-                if decimals >= 0.0 {
-                    format!("{value:.*}", decimals as usize).parse().unwrap_or(value)
-                } else {
-                    let unit = libm::pow(10.0, -decimals);
-                    (value / unit).round() * unit
-                }
-            }
-            _ => value,
-        }
+        let unit = libm::pow(10.0, -decimals);
+        (value / unit).round() * unit
     }
 
     /// Where a value lies in the range, as a share of the way.
@@ -184,7 +199,7 @@ impl Search<'_> {
     /// The value in the middle of a gap that is to be halved.
     fn halfway(&self, below: &Point, above: &Point) -> Option<f64> {
         let states = [self.state(below), self.state(above)];
-        if states[0] == states[1] || states.contains(&State::Undefined) {
+        if states[0] == states[1] {
             return None;
         }
         let (from, to) = (self.share(below.at), self.share(above.at));
@@ -197,7 +212,7 @@ impl Search<'_> {
 
     fn state(&self, point: &Point) -> State {
         let Some(holds) = point.holds else { return State::Undefined };
-        match point.stat.ci95.filter(|_| self.claim.measure.statistic == Statistic::Mean) {
+        match self.claim.measure.interval(&point.stat) {
             Some(ci95) if ci95.map(|end| self.claim.holds(end)) != [holds; 2] => State::Open(holds),
             _ => State::Clear(holds),
         }
@@ -228,11 +243,18 @@ impl Search<'_> {
 }
 
 /// The change in a stretch at whose ends the condition is known. In between it may seem to change to and fro, as chance
-/// has it: then the change in the middle counts.
+/// has it: then it is the one in the middle of those that go this way.
 fn crossing(stretch: &[(&Point, State)], holds_above: bool) -> Crossing {
-    let changes: Vec<[&Point; 2]> =
-        stretch.windows(2).map(|pair| [pair[0].0, pair[1].0]).filter(|[a, b]| a.holds != b.holds).collect();
+    let pairs = stretch.windows(2).map(|pair| [pair[0].0, pair[1].0]);
+    let goes_this_way = |[below, above]: &[&Point; 2]| below.holds != above.holds && above.holds == Some(holds_above);
+    let changes: Vec<[&Point; 2]> = pairs.filter(goes_this_way).collect();
     let [below, above] = changes[changes.len() / 2].map(|point| point.at);
-    let (first, last) = (stretch[0].0.at, stretch[stretch.len() - 1].0.at);
-    Crossing { below, above, holds_above, ci95: [first, last] }
+    let ends = [&stretch[0], &stretch[stretch.len() - 1]];
+    Crossing {
+        below,
+        above,
+        holds_above,
+        ci95: ends.map(|(point, _)| point.at),
+        settled: ends.iter().all(|(_, state)| matches!(state, State::Clear(_))),
+    }
 }

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::experiment::{Scope, Stat, Statistic};
-use crate::metrics::catalogue::{Column, ScopeKind, Unit, columns};
+use crate::metrics::catalogue::{Column, SHARES, ScopeKind, Unit, columns};
 use crate::plan::{Labels, Plan};
 use crate::scenario::{Scenario, duration, suggest};
 
@@ -173,6 +173,11 @@ impl Measure {
         Stat::over(self.unit, values)
     }
 
+    /// The 95 % interval of a mean; none of another statistic, and of a single value.
+    pub fn interval(&self, stat: &Stat) -> Option<[f64; 2]> {
+        stat.ci95.filter(|_| self.statistic == Statistic::Mean)
+    }
+
     /// Where it is in the outcomes of a plan; none if what it is about is not there.
     pub(super) fn locate(&self, plan: &Plan) -> Option<Located> {
         let kind = self.scope.kind;
@@ -298,6 +303,14 @@ pub enum ClaimError {
     /// What is on the left is no figure.
     #[error(transparent)]
     Measure(#[from] MeasureError),
+    /// A share is never above 1.
+    #[error("`{metric}` is a share from 0 to 1, not {bound}; for {bound} % write `{bound}%`")]
+    NoShare {
+        /// The metric.
+        metric: &'static str,
+        /// The bound.
+        bound: String,
+    },
     /// What is on the right is no bound for that figure.
     #[error("`{bound}` is no bound for `{metric}`; write {expected}")]
     Bound {
@@ -327,7 +340,7 @@ impl Claim {
             return Err(no_sign());
         }
         let measure = Measure::parse(figure, scenario)?;
-        let bound = number(bound, measure.unit).ok_or_else(|| ClaimError::Bound {
+        let bound = number(bound, &measure).ok_or_else(|| ClaimError::Bound {
             bound: bound.to_owned(),
             metric: measure.metric,
             expected: match measure.unit {
@@ -337,6 +350,9 @@ impl Claim {
                 Unit::Count | Unit::PerSecond => "a number",
             },
         })?;
+        if bound > 1.0 && SHARES.contains(&measure.metric) {
+            return Err(ClaimError::NoShare { metric: measure.metric, bound: bound.to_string() });
+        }
         Ok(Self { measure, op, bound })
     }
 
@@ -357,12 +373,19 @@ impl fmt::Display for Claim {
     }
 }
 
-/// A bound in this unit.
-fn number(text: &str, unit: Unit) -> Option<f64> {
+/// By an exponent and not by a division, so that 99.9 % are 0.999.
+fn percent(text: &str) -> Option<f64> {
+    format!("{}e-2", text.strip_suffix('%')?.trim()).parse().ok()
+}
+
+/// A bound in the unit of the metric.
+fn number(text: &str, measure: &Measure) -> Option<f64> {
     let plain = |text: &str| text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    match (plain(text), unit) {
+    match (plain(text), measure.unit) {
         (Some(number), _) => Some(number),
-        (None, Unit::Ratio) => plain(text.strip_suffix('%')?).map(|percent| percent / 100.0),
+        (None, Unit::Ratio) => percent(text),
+        // Its mean is a share of the replicas.
+        (None, Unit::Count) if measure.metric == "recovered" => percent(text),
         (None, Unit::Seconds) => duration::parse(text).ok().map(|span| span.as_s()),
         (None, Unit::Milliseconds) => duration::parse(text).ok().map(|span| span.as_ms()),
         (None, Unit::Count | Unit::PerSecond) => None,
@@ -452,6 +475,8 @@ mod tests {
         assert_eq!(read("success_ratio<=50%"), (Op::AtMost, 0.5));
         assert_eq!(read("last_retry_s > 500ms"), (Op::Above, 0.5));
         assert_eq!(read("latency_p99_ms.max >= 2s"), (Op::AtLeast, 2_000.0));
+        assert_eq!(read("recovered < 50%"), (Op::Below, 0.5));
+        assert!(matches!(claim("success_ratio < 99"), Err(ClaimError::NoShare { .. })));
         let below = claim("recovered < 0.5").unwrap();
         assert_eq!((below.holds(0.5), below.holds(0.49)), (false, true));
         assert_eq!(below.to_string(), "faults.outage.recovered < 0.5");

@@ -116,7 +116,7 @@ pub fn frontier(summary: &FrontierSummary) -> Vec<u8> {
     for variant in &summary.variants {
         for point in &variant.points {
             let holds = point.holds.map_or_else(String::new, flag);
-            let row = measured(&variant.name, &summary.measure, &point.stat, summary.partial);
+            let row = measured(&variant.name, &summary.measure, &point.stat, point.partial);
             table.row([point.written.clone(), holds].into_iter().chain(row));
         }
     }

@@ -140,7 +140,8 @@ fn searched(figure: impl Fn(f64) -> Option<f64>, spread: f64) -> (Vec<[f64; 4]>,
         let figure = figure(written.parse().expect("a number"));
         Stat::over(Unit::Ratio, [-spread, spread].map(|off| figure.map(|figure| figure + off)))
     };
-    let found = search.run(1, |trials| Some(trials.iter().map(|(_, written)| stat(written)).collect()));
+    let outcome = |(_, written): &(usize, String)| Some((stat(written), false));
+    let found = search.run(1, |trials| trials.iter().map(outcome).collect());
     let (points, crossings) = &found[0];
     (crossings.iter().map(|it| [it.below, it.above, it.ci95[0], it.ci95[1]]).collect(), points.len())
 }
@@ -170,6 +171,69 @@ fn every_change_to_and_fro_is_found() {
     let (crossings, _) = searched(|x| Some(f64::from((30.0..60.0).contains(&x))), 0.0);
     let at: Vec<f64> = crossings.iter().map(|[_, above, ..]| *above).collect();
     assert!(at.len() == 2 && (30.0..30.6).contains(&at[0]) && (60.0..60.6).contains(&at[1]), "{at:?}");
+}
+
+/// Where chance has it that the condition seems to change to and fro, the change that is told goes the way that the ends
+/// show: above 50 there is another moment, at 52 to 54, at which it does not hold.
+#[test]
+fn a_change_that_is_told_goes_the_way_that_the_ends_show() {
+    let figure = |x: f64| match x {
+        x if x < 40.0 => 0.0,
+        x if x > 60.0 => 1.0,
+        x if (46.0..48.0).contains(&x) || x > 54.0 => 0.51,
+        _ => 0.49,
+    };
+    let (crossings, _) = searched(|x| Some(figure(x)), 0.01);
+    let [[below, above, low, high]] = crossings[..] else { panic!("{crossings:?}") };
+    assert!(figure(below) < 0.5 && figure(above) > 0.5, "{below} {above}");
+    assert!(low <= 40.0 && high >= 60.0 && high - low < 21.0, "{low} {high}");
+}
+
+/// Where the range ends before the intervals leave no doubt, that is said.
+#[test]
+fn what_the_range_does_not_settle_is_said() {
+    let folder = scratch();
+    let vary = "clients.web.arrivals.poisson.rate=38..40";
+    let arguments = [
+        METASTABLE,
+        "--variant",
+        "poisson-3s",
+        "--vary",
+        vary,
+        "--condition",
+        NOT_RECOVERED,
+        "-n",
+        "6",
+        "--points",
+        "3",
+    ];
+    let printed = text_of(&printed(folder.path(), "frontier", &arguments));
+    assert!(printed.contains("not settled within the range"), "{printed}");
+}
+
+/// The search goes on where there begins or ceases to be a figure: it is above the bound from 55 on, and undefined from
+/// 58 on, between two values that are looked at first.
+#[test]
+fn what_lies_before_the_undefined_is_found() {
+    let (crossings, _) = searched(|x| (x < 58.0).then(|| f64::from(u8::from(x >= 55.0))), 0.0);
+    let [[below, above, ..]] = crossings[..] else { panic!("{crossings:?}") };
+    assert!(below < 55.0 && 55.0 <= above && above - below <= 0.5, "{below} {above}");
+}
+
+/// What is wrong between two right ends is told, and nothing is made of it.
+#[test]
+fn a_value_that_is_wrong_on_the_way_is_refused_with_its_place() {
+    let folder = scratch();
+    let two = "version = 1\nname = \"two\"\nhorizon = \"60s\"\n\
+               clients.web = { arrivals = { constant = { rate = 10 } }, calls.svc = { timeout = \"1s\" } }\n\
+               services.svc = { workers = 1, service_time = \"1ms\" }\n\
+               faults.one = { on = [\"svc\"], from = \"20s\", lasts = \"5s\", effect = \"pause\" }\n\
+               faults.two = { on = [\"svc\"], from = \"1s\", lasts = \"5s\", effect = \"pause\" }\n";
+    fs::write(folder.path().join("two.toml"), two).expect("the folder is writable");
+    let arguments = ["two.toml", "--vary", "faults.two.from=0s..40s", "--condition", "timeouts > 0", "-n", "1"];
+    let output = stormsim(folder.path(), "frontier", &arguments);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("--vary:1:"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -75,6 +75,7 @@ fn a_condition_that_is_not_monotone_has_a_line_for_each_change() {
         above: rate + 0.5,
         holds_above: rate == 20.5,
         ci95: [rate - 0.5, rate + 0.5],
+        settled: true,
     };
     summary.variants[0].crossings = rates.map(crossing).to_vec();
     let lines = upright(&picture(&summary), VARIANTS[0], 0.9);

@@ -14,10 +14,12 @@ pub(super) fn render(frontier: &FrontierSummary, width: usize) -> String {
         Counted(frontier.replicas as usize, "replica"),
     );
     let unit = unit(frontier);
-    let looked = format!(
-        "Where `{condition}` changes while `{path}` goes from {from}{unit} to {to}{unit}; in brackets \
-                          between which values the 95 % intervals leave it open."
-    );
+    let brackets = match frontier.replicas {
+        1 => "one replica each, without intervals",
+        _ => "in brackets between which values the 95 % intervals leave it open",
+    };
+    let looked =
+        format!("Where `{condition}` changes while `{path}` goes from {from}{unit} to {to}{unit}; {brackets}.");
     text += &wrap::words(looked.split(' '), ["", "  "], width);
     if frontier.partial {
         text +=
@@ -40,7 +42,11 @@ fn sentence(frontier: &FrontierSummary, variant: &VariantFrontier) -> String {
             let condition = &frontier.condition;
             let change = |crossing: &Crossing| {
                 let verb = if crossing.holds_above { "begins" } else { "ceases" };
-                format!("{verb} at {}{}", written(frontier, variant, crossing.above), interval(variant, crossing))
+                format!(
+                    "{verb} at {}{}",
+                    written(frontier, variant, crossing.above),
+                    interval(frontier, variant, crossing)
+                )
             };
             let changes: Vec<String> = several.iter().map(change).collect();
             format!("not monotone: that `{condition}` {}", changes.join(", "))
@@ -55,9 +61,16 @@ fn sentence(frontier: &FrontierSummary, variant: &VariantFrontier) -> String {
             number::plain(1.0 / allowance.attempts, Style::Share, 3),
         );
     }
+    if variant.crossings.iter().any(|crossing| !crossing.settled) {
+        sentence += "; not settled within the range";
+    }
     let undefined = variant.points.iter().filter(|point| point.holds.is_none()).count();
     if undefined > 0 && undefined < variant.points.len() {
-        sentence += &format!("; undefined at {undefined} of {}", Counted(variant.points.len(), "value"));
+        let why = match frontier.measure.metric {
+            "recovery_s" | "recovered_at_s" => ", where it does not recover,",
+            _ => "",
+        };
+        sentence += &format!("; undefined{why} at {undefined} of {}", Counted(variant.points.len(), "value"));
     }
     sentence
 }
@@ -70,7 +83,7 @@ fn changed(frontier: &FrontierSummary, variant: &VariantFrontier, crossing: &Cro
     } else {
         (format!("`{}`", frontier.condition), crossing.holds_above)
     };
-    let interval = interval(variant, crossing);
+    let interval = interval(frontier, variant, crossing);
     if is_above {
         format!("{what} from {}{interval} on", written(frontier, variant, crossing.above))
     } else {
@@ -122,7 +135,10 @@ fn unit(frontier: &FrontierSummary) -> &str {
 }
 
 /// Between which values the condition is open.
-fn interval(variant: &VariantFrontier, crossing: &Crossing) -> String {
+fn interval(frontier: &FrontierSummary, variant: &VariantFrontier, crossing: &Crossing) -> String {
+    if frontier.replicas == 1 {
+        return String::new();
+    }
     let [low, high] = crossing.ci95.map(|at| as_written(variant, at));
     format!(" [{low}, {high}]")
 }
