@@ -32,7 +32,7 @@ pub use measure::{Claim, ClaimError, Measure, MeasureError, Op};
 pub use precision::{Precision, Reached};
 pub use regression::{Because, Change, Regressions, Trend, Unmatched};
 pub use runner::Experiment;
-pub use statistics::Stat;
+pub use statistics::{Stat, share_interval};
 pub use strain::Strain;
 pub use summary::{
     BucketMeans, FaultWindows, LoadMeans, MetricTable, ReplicaRow, ScenarioInfo, Series, ServiceLimits, Summary,

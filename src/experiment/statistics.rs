@@ -1,7 +1,7 @@
 //! Statistics over replicas.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
 use crate::metrics::catalogue::Unit;
 
@@ -74,11 +74,35 @@ fn percentile(sorted: &[f64], p: f64) -> f64 {
     sorted[below] + (sorted[above] - sorted[below]) * (position - below as f64)
 }
 
-/// Rounded to nine decimals: the library uses the logarithms of the platform, whose last digits differ, and files must
-/// not.
 pub(super) fn t_quantile_975(degrees_of_freedom: f64) -> f64 {
     let t = StudentsT::new(0.0, 1.0, degrees_of_freedom).expect("at least one degree of freedom").inverse_cdf(0.975);
-    (t * 1e9).round() / 1e9
+    nine_decimals(t)
+}
+
+/// The exact 95 % interval of a share of which `successes` of `n` were seen (Clopper and Pearson, 1934): the shares that
+/// would give as many or more, and as many or fewer, in at least 2.5 % of all cases each. Of none seen it is `[0, 1]`.
+///
+/// Unlike Student's interval it has an extent where all replicas agree: none of 20 leaves up to 17 % open.
+pub fn share_interval(successes: u32, n: u32) -> [f64; 2] {
+    share_interval_of(f64::from(successes), f64::from(n))
+}
+
+/// Likewise of successes that need not be whole, to tell what a share would leave open in more replicas.
+pub(super) fn share_interval_of(successes: f64, n: f64) -> [f64; 2] {
+    [nine_decimals(1.0 - share_at_most(n - successes, n)), share_at_most(successes, n)]
+}
+
+fn share_at_most(successes: f64, n: f64) -> f64 {
+    if successes >= n {
+        return 1.0;
+    }
+    let beta = Beta::new(successes + 1.0, n - successes).expect("both are above zero");
+    nine_decimals(beta.inverse_cdf(0.975))
+}
+
+/// What the library computes with the logarithms of the platform, whose last digits differ where files must not.
+fn nine_decimals(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
 }
 
 #[cfg(test)]
@@ -106,6 +130,41 @@ mod tests {
         let [low, high] = stat.ci95.unwrap();
         assert!((low - 1.036_757).abs() < 1e-5 && (high - 4.963_243).abs() < 1e-5, "{low} {high}");
         assert!((stat.p1.unwrap() - 1.04).abs() < 1e-12 && (stat.p99.unwrap() - 4.96).abs() < 1e-12);
+    }
+
+    /// Tabulated for 95 %; of 20 alike the open end is 1 - 0.025^(1 / 20), of a single one 1 - 0.025.
+    #[test]
+    fn intervals_of_shares_match_the_tables() {
+        let tabulated = [
+            (0, 20, [0.0, 0.168_4]),
+            (20, 20, [0.831_6, 1.0]),
+            (10, 20, [0.272_0, 0.728_0]),
+            (1, 10, [0.002_5, 0.445_0]),
+            (0, 1, [0.0, 0.975]),
+            (0, 0, [0.0, 1.0]),
+        ];
+        for (successes, n, expected) in tabulated {
+            let found = share_interval(successes, n);
+            for (found, expected) in found.iter().zip(expected) {
+                assert!((found - expected).abs() < 5e-5, "{successes} of {n}: {found} and not {expected}");
+            }
+        }
+    }
+
+    /// At any size: no share may be left out, failures mirror successes, and twice as many leave less open.
+    #[test]
+    fn intervals_of_shares_have_the_share_in_them_and_narrow() {
+        for n in [1, 2, 3, 20, 1_000, 1_000_000] {
+            for successes in [0, 1, n / 3, n / 2, n - 1, n] {
+                let [low, high] = share_interval(successes, n);
+                let share = f64::from(successes) / f64::from(n);
+                assert!(0.0 <= low && low <= share && share <= high && high <= 1.0, "{successes} of {n}: {low} {high}");
+                let [mirrored_low, mirrored_high] = share_interval(n - successes, n);
+                assert!((low + mirrored_high - 1.0).abs() < 1e-12 && (high + mirrored_low - 1.0).abs() < 1e-12);
+                let [more_low, more_high] = share_interval_of(2.0 * f64::from(successes), 2.0 * f64::from(n));
+                assert!(low <= more_low && more_high <= high, "{successes} of {n}: {more_low} {more_high}");
+            }
+        }
     }
 
     #[test]
