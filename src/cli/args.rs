@@ -285,7 +285,11 @@ fn resolution(text: &str) -> Result<f64, String> {
 }
 
 fn precision(text: &str) -> Result<f64, String> {
-    share(text, 1.0).ok_or_else(|| "a share of the mean is expected, above 0 and up to 100%, such as `1%`".to_owned())
+    share(text, 1.0).ok_or_else(|| {
+        let number = text.parse::<f64>().ok().filter(|number| (1.0..=100.0).contains(number));
+        let meant = number.map_or(String::new(), |_| format!("; for {text} per cent write `{text}%`"));
+        format!("a share of the mean is expected, above 0 and up to 100%, such as `1%`{meant}")
+    })
 }
 
 /// A share above zero, in percent or as a number.

@@ -16,6 +16,9 @@ use crate::cli::simulation::{Simulator, check_precision};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt};
 
+/// The most variants: their timelines are kept, and nobody reads more sentences.
+const COMPARED_MAX: usize = 500;
+
 /// A scenario of a comparison: a file with some settings.
 struct Subject<'a> {
     file: &'a Path,
@@ -28,6 +31,13 @@ struct Subject<'a> {
 pub fn run(arguments: &CompareArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
     let axes = Axes::parse(&arguments.vary)?;
     let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.shown.quiet)?;
+    if axes.count > COMPARED_MAX {
+        let message = format!(
+            "`--vary` makes {} variants, and {COMPARED_MAX} is the limit; `stormsim sweep` goes through grids",
+            axes.count
+        );
+        return Err(CommandError::Message(message));
+    }
     let Some(mut subjects) = load(arguments, &axes, &simulator, terminal) else { return Ok(Exit::Error) };
     let reference = reference(arguments, &subjects)?;
     check_alike(&subjects)?;
@@ -67,19 +77,32 @@ fn load<'a>(
     terminal: &Terminal,
 ) -> Option<Vec<Subject<'a>>> {
     let mut subjects = Vec::new();
-    let positions: Vec<usize> = (0..axes.count).collect();
     for file in &arguments.files {
-        let grid = Grid::read(file, &arguments.settings, terminal)?;
-        if !simulator.install(|| grid.check(axes, &positions, terminal)) {
+        let expects = arguments.precision.precision.is_some();
+        let grid = Grid::read(file, &arguments.settings, expects, terminal)?;
+        if !simulator.install(|| grid.check(axes, terminal)) {
             return None;
         }
-        for cell in positions.iter().map(|&position| axes.cell(position)) {
+        for cell in (0..axes.count).map(|position| axes.cell(position)) {
             let scenario = grid.scenario(&cell).expect("it has been checked");
-            let names = names(&scenario, &cell, arguments.files.len() > 1);
-            subjects.push(Subject { file, scenario, names });
+            subjects.push((Subject { file, scenario, names: Vec::new() }, cell));
         }
     }
-    Some(subjects)
+    let of_file: Vec<Option<String>> = subjects.iter().map(|(subject, _)| of_file(subject, &subjects)).collect();
+    let named = subjects.into_iter().zip(of_file).map(|((mut subject, cell), file)| {
+        subject.names = names(&subject.scenario, &cell, file);
+        subject
+    });
+    Some(named.collect())
+}
+
+/// What tells a file from the others: the name of its scenario, or where another has that, too, as two versions of one
+/// file do, its own; none where there is one file.
+fn of_file(subject: &Subject, all: &[(Subject, Cell)]) -> Option<String> {
+    let mut others = all.iter().map(|(other, _)| other).filter(|other| other.file != subject.file).peekable();
+    others.peek()?;
+    let is_alone = others.all(|other| other.scenario.name != subject.scenario.name);
+    Some(if is_alone { subject.scenario.name.clone() } else { subject.file.display().to_string() })
 }
 
 /// Simulates all with as many replicas: where a precision asks for more of some, the others get them, too.
@@ -100,16 +123,15 @@ fn simulate(arguments: &CompareArguments, simulator: &Simulator, subjects: &mut 
     summaries
 }
 
-/// What tells the variants of a scenario from all others: the name of the file's scenario, where there are several
-/// files; that of the variant, where there are several; and what varies.
-fn names(scenario: &Scenario, cell: &Cell, several_files: bool) -> Vec<String> {
+/// What tells the variants of a scenario from all others: the file, where there are several; the variant, where there are
+/// several; and what varies.
+fn names(scenario: &Scenario, cell: &Cell, file: Option<String>) -> Vec<String> {
     let variants = scenario.variants();
     let cell = (!cell.settings.is_empty()).then(|| cell.to_string());
-    let is_told_by_others = variants.len() == 1 && (several_files || cell.is_some());
+    let is_told_by_others = variants.len() == 1 && (file.is_some() || cell.is_some());
     let name = |(variant, _): &(String, _)| {
-        let file = several_files.then(|| scenario.name.clone());
         let variant = (!is_told_by_others).then(|| variant.clone());
-        let parts: Vec<String> = file.into_iter().chain(variant).chain(cell.clone()).collect();
+        let parts: Vec<String> = file.clone().into_iter().chain(variant).chain(cell.clone()).collect();
         parts.join(", ")
     };
     variants.iter().map(name).collect()
@@ -119,6 +141,13 @@ fn names(scenario: &Scenario, cell: &Cell, several_files: bool) -> Vec<String> {
 fn reference(arguments: &CompareArguments, subjects: &[Subject]) -> Result<String, CommandError> {
     let names: Vec<&String> = subjects.iter().flat_map(|subject| &subject.names).collect();
     let files: Vec<String> = arguments.files.iter().map(|file| format!("`{}`", file.display())).collect();
+    if names.len() > COMPARED_MAX {
+        let message = format!(
+            "{} variants are too many to compare, {COMPARED_MAX} is the limit; `stormsim sweep` goes through grids",
+            names.len()
+        );
+        return Err(CommandError::Message(message));
+    }
     if let [only] = names[..] {
         let message = format!(
             "there is nothing to compare `{only}` with: {} has one variant; name a second file, or let a setting vary: \
@@ -128,7 +157,7 @@ fn reference(arguments: &CompareArguments, subjects: &[Subject]) -> Result<Strin
         return Err(CommandError::Message(message));
     }
     if let Some(twice) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)).map(|(_, name)| name) {
-        let message = format!("two of what is compared are called `{twice}`; give one of the scenarios another `name`");
+        let message = format!("two of what is compared are called `{twice}`; name each file once");
         return Err(CommandError::Message(message));
     }
     match &arguments.reference {
@@ -181,6 +210,11 @@ fn side_by_side(subjects: &[Subject], summaries: Vec<Summary>, reference: &str) 
     let mut all: Option<Summary> = None;
     for (subject, mut summary) in subjects.iter().zip(summaries) {
         for (variant, name) in summary.variants.iter_mut().zip(&subject.names) {
+            if let Some(reached) = summary.precision.as_mut()
+                && let Some(what) = reached.widest.strip_suffix(&format!(" in {}", variant.name))
+            {
+                reached.widest = format!("{what} in {name}");
+            }
             variant.name.clone_from(name);
         }
         // Whether they are met is the business of `run` and `test`.

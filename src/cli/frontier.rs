@@ -35,7 +35,7 @@ struct Varied<'a> {
 
 impl Varied<'_> {
     fn cell(&self, value: &str) -> Cell {
-        Cell { settings: vec![(self.path.clone(), value.to_owned())] }
+        Cell::of(&self.path, value)
     }
 
     fn is_right(&self, value: f64) -> bool {
@@ -56,7 +56,7 @@ impl Varied<'_> {
 pub fn run(arguments: &FrontierArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
     let (path, range) =
         Range::of_path(&arguments.vary).map_err(|error| CommandError::Message(format!("`--vary`: {error}")))?;
-    let Some(grid) = Grid::read(&arguments.file, &arguments.settings, terminal) else { return Ok(Exit::Error) };
+    let Some(grid) = Grid::read(&arguments.file, &arguments.settings, false, terminal) else { return Ok(Exit::Error) };
     let varied = Varied { grid: &grid, path, range };
     // The ends first, so that a wrong path or an impossible value is told with its place.
     let Varied { range, .. } = &varied;
@@ -73,6 +73,7 @@ pub fn run(arguments: &FrontierArguments, terminal: &Terminal) -> Result<Exit, C
     let folder = arguments.output.clone().unwrap_or_else(|| Path::new("output").join(&base.name));
     let output = Output::prepare(&folder, &FRONTIER).map_err(|error| CommandError::Message(error.to_string()))?;
     let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.shown.quiet)?;
+    grid.note_replaced(&varied.cell(&range.written(range.from)), terminal);
     let Some(summary) = search(arguments, &varied, &base, claim, &simulator, terminal) else {
         return Ok(Exit::Error);
     };
@@ -117,11 +118,12 @@ fn search(
     };
     let names: Vec<&str> = base.variants().iter().map(|(name, _)| name.as_str()).collect();
     let bar = simulator.bar(&base.name, None, progress::Unit::Replicas);
-    let wrong: Mutex<Option<Diagnostics>> = Mutex::new(None);
+    let wrong: Mutex<Option<(String, Diagnostics)>> = Mutex::new(None);
     let found = search.run(names.len(), |trials| evaluate(varied, &names, trials, &claim, simulator, &bar, &wrong));
     bar.finish_and_clear();
-    if let Some(diagnostics) = wrong.into_inner().expect("nothing panics") {
+    if let Some((value, diagnostics)) = wrong.into_inner().expect("nothing panics") {
         terminal.message(&diagnostics.render(true, terminal.width()));
+        terminal.message(&format!("note: with {}", varied.cell(&value)));
         return None;
     }
     let variants = base.variants().iter().zip(found).map(|((name, plan), (points, crossings))| VariantFrontier {
@@ -159,7 +161,7 @@ fn evaluate(
     claim: &Claim,
     simulator: &Simulator,
     bar: &ProgressBar,
-    wrong: &Mutex<Option<Diagnostics>>,
+    wrong: &Mutex<Option<(String, Diagnostics)>>,
 ) -> Vec<Option<(Stat, bool)>> {
     let done: Mutex<Vec<Option<(Stat, bool)>>> = Mutex::new(vec![None; trials.len()]);
     let measures = std::slice::from_ref(&claim.measure);
@@ -168,7 +170,7 @@ fn evaluate(
         let scenario = match varied.grid.variant(&varied.cell(value), variants[*variant]) {
             Ok(scenario) => scenario,
             Err(diagnostics) => {
-                *wrong.lock().expect("nothing panics") = Some(diagnostics);
+                *wrong.lock().expect("nothing panics") = Some((value.clone(), diagnostics));
                 return ControlFlow::Break(());
             }
         };

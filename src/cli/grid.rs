@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use stormsim::experiment::axis::{self, Axis, AxisError, Cell};
 use stormsim::scenario::{Diagnostics, Overrides, Scenario, ScenarioFile};
 
-use crate::cli::CommandError;
 use crate::cli::args::Settings;
 use crate::cli::simulation::overrides;
 use crate::cli::terminal::Terminal;
+use crate::cli::{CommandError, interrupt};
 
 /// Settings that vary, and how many combinations of their values there are.
 #[derive(Clone, Debug)]
@@ -50,10 +50,14 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Reads the file; if it cannot be read, that is shown, and there is no result.
-    pub fn read(file: &Path, settings: &Settings, terminal: &Terminal) -> Option<Self> {
+    /// Reads the file; if it cannot be read, that is shown, and there is no result. `expects` says whether its
+    /// expectations matter.
+    pub fn read(file: &Path, settings: &Settings, expects: bool, terminal: &Terminal) -> Option<Self> {
         match ScenarioFile::read(file) {
-            Ok(file) => Some(Self { file, overrides: overrides(settings) }),
+            Ok(file) => {
+                let overrides = Overrides { without_expectations: !expects, ..overrides(settings) };
+                Some(Self { file, overrides })
+            }
             Err(diagnostics) => {
                 terminal.message(&diagnostics.render(true, terminal.width()));
                 None
@@ -69,7 +73,7 @@ impl Grid {
     /// Rounds what a range has between whole numbers where the setting takes no others.
     pub fn fit(&self, axes: Vec<Axis>) -> Result<Axes, CommandError> {
         let is_right = |axis: &Axis| {
-            let cell = |value: &String| Cell { settings: vec![(axis.path.clone(), value.clone())] };
+            let cell = |value: &String| Cell::of(&axis.path, value);
             axis.values.iter().all(|value| self.scenario(&cell(value)).is_ok())
         };
         let fit = |axis: Axis| match axis.rounded() {
@@ -85,14 +89,31 @@ impl Grid {
         self.file.scenario(&Overrides { vary: cell.overrides(), variant, ..self.overrides.clone() })
     }
 
-    /// Shows what is wrong with the first cell that is, if any; whether all are right.
-    pub fn check(&self, axes: &Axes, positions: &[usize], terminal: &Terminal) -> bool {
-        let wrong = |&position: &usize| Some((position, self.scenario(&axes.cell(position)).err()?));
-        let Some((position, diagnostics)) = positions.par_iter().find_map_first(wrong) else { return true };
+    /// Whether all cells are right, as far as nobody interrupts; shows what is wrong with the first that is not. It also
+    /// says which variants set themselves what varies: they are other variants then than their names say.
+    pub fn check(&self, axes: &Axes, terminal: &Terminal) -> bool {
+        let wrong = |position: usize| {
+            let is_over = interrupt::is_requested();
+            if is_over { None } else { Some((position, self.scenario(&axes.cell(position)).err()?)) }
+        };
+        let Some((position, diagnostics)) = (0..axes.count).into_par_iter().find_map_first(wrong) else {
+            self.note_replaced(&axes.cell(0), terminal);
+            return true;
+        };
         terminal.message(&diagnostics.render(true, terminal.width()));
         if axes.count > 1 {
             terminal.message(&format!("note: the first of the cells that are wrong: {}", axes.cell(position)));
         }
         false
+    }
+
+    /// Says which variants set themselves what varies.
+    pub fn note_replaced(&self, cell: &Cell, terminal: &Terminal) {
+        let replaced = self.scenario(cell).map_or_else(|_| Vec::new(), |scenario| scenario.replaced);
+        for (variant, path) in replaced {
+            terminal.message(&format!(
+                "note: `{variant}` sets `{path}` itself, or what it is a part of; it varies there, too"
+            ));
+        }
     }
 }

@@ -33,7 +33,8 @@ pub fn run(arguments: &RunArguments, terminal: &Terminal) -> Result<Exit, Comman
     check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
     let jobs = prepare_all(arguments, scenarios)?;
     let scenarios = jobs.iter().map(|job| &job.scenario);
-    let simulator = Simulator::new(&arguments.settings, scenarios, terminal, arguments.shown.quiet)?;
+    let simulator =
+        Simulator::new(&arguments.settings, &arguments.precision, scenarios, terminal, arguments.shown.quiet)?;
     let charts = arguments.shown.charts();
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();

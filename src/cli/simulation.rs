@@ -38,6 +38,7 @@ pub fn overrides(settings: &Settings) -> Overrides {
     Overrides {
         set: settings.set.clone(),
         vary: Vec::new(),
+        without_expectations: false,
         variant: settings.variant.clone(),
         seed: settings.seed,
         replicas: settings.replicas,
@@ -57,12 +58,15 @@ impl<'a> Simulator<'a> {
     /// With as many threads as the settings say, but no more than any of the scenarios has replicas to share.
     pub fn new<'s>(
         settings: &Settings,
+        precision: &PrecisionArguments,
         scenarios: impl Iterator<Item = &'s Scenario>,
         terminal: &'a Terminal,
         quiet: bool,
     ) -> Result<Self, CommandError> {
         let runs = scenarios.map(|scenario| Experiment::new(scenario).runs()).max().unwrap_or(1);
-        Self::with_threads(settings, usize::try_from(runs).unwrap_or(usize::MAX), terminal, quiet)
+        // Nobody knows how many replicas a precision takes.
+        let useful = if precision.precision.is_some() { u64::MAX } else { runs };
+        Self::with_threads(settings, usize::try_from(useful).unwrap_or(usize::MAX), terminal, quiet)
     }
 
     /// With as many threads as the settings say, but no more than there is work for.
@@ -106,6 +110,13 @@ impl<'a> Simulator<'a> {
         let bar = self.bar(&scenario.name, count, Unit::Replicas);
         let summary = self.pool.install(|| experiment.run_until(interrupt::requested(), || bar.inc(1)));
         bar.finish_and_clear();
+        if let Some(reached) = summary.precision.as_ref().filter(|reached| !reached.is_good() && !summary.partial) {
+            let (replicas, widest) = (summary.replicas, &reached.widest);
+            let file = file.display();
+            self.terminal.message(&format!(
+                "note: `{file}`: {replicas} replicas are not enough for the precision: {widest} is known less well"
+            ));
+        }
         if let Some(message) = cut_short(file, &summary, self.max_in_progress) {
             self.terminal.error(&message);
         }
@@ -113,18 +124,32 @@ impl<'a> Simulator<'a> {
     }
 }
 
-/// That a precision was asked for and none of the scenarios has anything to be known so well, if so.
+/// That a precision cannot be reached: none of the scenarios has anything to be known so well, or there may be fewer
+/// replicas than there are to begin with.
 pub fn check_precision<'s>(
     precision: &PrecisionArguments,
-    mut scenarios: impl Iterator<Item = &'s Scenario>,
+    scenarios: impl Iterator<Item = &'s Scenario> + Clone,
 ) -> Result<(), CommandError> {
     let has_mean = |scenario: &Scenario| scenario.expectations.iter().any(|it| it.statistic == Statistic::Mean);
-    if precision.precision.is_none() || scenarios.any(has_mean) {
+    if precision.precision.is_none() {
         return Ok(());
     }
-    let message = "`--precision` is about the means that are expected, and there are none: add an `[[expect]]` row for \
-                   what matters, or say how many replicas to run with `--replicas N`";
-    Err(CommandError::Message(message.to_owned()))
+    if !scenarios.clone().any(has_mean) {
+        let message = "`--precision` is about the means that are expected, and there are none: add an `[[expect]]` row \
+                       for what matters, or say how many replicas to run with `--replicas N`";
+        return Err(CommandError::Message(message.to_owned()));
+    }
+    scenarios.map(|scenario| scenario.replicas).try_for_each(|replicas| check_most(precision, replicas))
+}
+
+/// That a precision begins with more replicas than there may be.
+pub fn check_most(precision: &PrecisionArguments, replicas: u32) -> Result<(), CommandError> {
+    let most = precision.max_replicas;
+    if precision.precision.is_none() || replicas <= most {
+        return Ok(());
+    }
+    let message = format!("`--max-replicas {most}` is less than the {replicas} to begin with; add `--replicas {most}`");
+    Err(CommandError::Message(message))
 }
 
 /// Which variants a limit of the simulator cut short, where and when, and what to do about it; none if it did not.

@@ -1,22 +1,23 @@
 //! `stormsim sweep`: every combination of some settings' values.
 
+use std::iter;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Mutex;
 
-use stormsim::experiment::axis::Axis;
-use stormsim::experiment::{Measure, ScenarioInfo, SweepCell, SweepSummary, ToolInfo, each};
+use stormsim::experiment::axis::{Axis, Cell};
+use stormsim::experiment::{CellPrecision, Measure, ScenarioInfo, SweepCell, SweepSummary, ToolInfo, each};
 use stormsim::metrics::catalogue::ScopeKind;
 use stormsim::report::artefact::SWEEP;
 use stormsim::report::files::Output;
-use stormsim::report::journal::{self, Journal, JournalError};
+use stormsim::report::journal::{self, Journal};
 use stormsim::report::{json, text};
 use stormsim::scenario::Scenario;
 
 use crate::cli::again::Again;
 use crate::cli::args::{Format, SweepArguments};
 use crate::cli::grid::{Axes, Grid};
-use crate::cli::simulation::Simulator;
+use crate::cli::simulation::{Simulator, check_most};
 use crate::cli::terminal::Terminal;
 use crate::cli::{CommandError, Exit, interrupt, progress};
 
@@ -28,7 +29,7 @@ const SHOWN: [&str; 4] = ["success_ratio", "amplification", "retry_peak", "recov
 
 /// Simulates every cell that is not finished, writes what came out, and prints it.
 pub fn run(arguments: &SweepArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
-    let Some(grid) = Grid::read(&arguments.file, &arguments.settings, terminal) else { return Ok(Exit::Error) };
+    let Some(grid) = Grid::read(&arguments.file, &arguments.settings, false, terminal) else { return Ok(Exit::Error) };
     let varied = Axes::parse(&arguments.vary)?;
     let base = match grid.scenario(&Axes { axes: Vec::new(), count: 1 }.cell(0)) {
         Ok(scenario) => scenario,
@@ -41,10 +42,14 @@ pub fn run(arguments: &SweepArguments, terminal: &Terminal) -> Result<Exit, Comm
     let mut sweep = plan(arguments, &base, &axes)?;
     let simulator = Simulator::with_threads(&arguments.settings, usize::MAX, terminal, arguments.shown.quiet)?;
     // Before anything in the folder is touched.
-    let all: Vec<usize> = (0..axes.count).collect();
-    if !simulator.install(|| grid.check(&axes, &all, terminal)) {
+    if !simulator.install(|| grid.check(&axes, terminal)) {
         return Ok(Exit::Error);
     }
+    if interrupt::is_requested() {
+        return Ok(Exit::Interrupted);
+    }
+    check_most(&arguments.precision, base.replicas)?;
+    sweep.meaning = meaning(&grid, &base, &axes);
     let folder = arguments.output.clone().unwrap_or_else(|| Path::new("output").join(&base.name));
     let output = Output::prepare(&folder, &SWEEP).map_err(|error| CommandError::Message(error.to_string()))?;
     let journal = open_journal(arguments, &folder, &mut sweep)?;
@@ -118,13 +123,24 @@ fn plan(arguments: &SweepArguments, base: &Scenario, axes: &Axes) -> Result<Swee
         scenario: ScenarioInfo::of(base),
         seed: base.seed,
         replicas: base.replicas,
+        meaning: String::new(),
         partial: false,
+        precision: None,
         axes: axes.axes.clone(),
         grid: axes.count,
         shown: shown.iter().filter_map(|one| measures.iter().position(|measure| measure == one)).collect(),
         measures,
         cells: Vec::new(),
     })
+}
+
+/// A hash of what the scenario comes to, by itself and with each value that is no figure: such may name a file, whose
+/// content nobody sees in the path.
+fn meaning(grid: &Grid, base: &Scenario, axes: &Axes) -> String {
+    let texts = axes.axes.iter().filter(|axis| axis.figures().is_none());
+    let cells = texts.flat_map(|axis| axis.values.iter().map(|value| Cell::of(&axis.path, value)));
+    let others = cells.filter_map(|cell| Some(grid.scenario(&cell).ok()?.meaning()));
+    iter::once(base.meaning()).chain(others).collect::<Vec<_>>().join(" ")
 }
 
 /// The journal that finished cells go to; those that are kept are in the sweep then.
@@ -150,12 +166,18 @@ fn simulate(
     let open: Vec<usize> = (0..axes.count).filter(|&position| !is_finished[position]).collect();
     let bar = simulator.bar(&sweep.scenario.name, Some(open.len() as u64), progress::Unit::Cells);
     let done: Mutex<(Journal, Vec<SweepCell>)> = Mutex::new((journal, Vec::new()));
-    let failed: Mutex<Option<JournalError>> = Mutex::new(None);
+    let failed: Mutex<Option<String>> = Mutex::new(None);
     let planned = &*sweep;
     let work = |number: usize| {
         let position = open[number];
-        // It was right when all were checked; the files that it names may have been taken away since.
-        let Ok(scenario) = grid.scenario(&axes.cell(position)) else { return ControlFlow::Break(()) };
+        let scenario = match grid.scenario(&axes.cell(position)) {
+            Ok(scenario) => scenario,
+            // It was right when all were checked; a file that it names may have been taken away since.
+            Err(diagnostics) => {
+                *failed.lock().expect("nothing panics") = Some(diagnostics.to_string());
+                return ControlFlow::Break(());
+            }
+        };
         let experiment = simulator.experiment(&scenario, &arguments.precision);
         let Some(variants) = experiment.measure(&planned.measures, interrupt::requested(), || ()) else {
             return ControlFlow::Break(());
@@ -164,7 +186,7 @@ fn simulate(
         let mut done = done.lock().expect("adding does not panic");
         let (journal, cells) = &mut *done;
         if let Err(error) = journal.add(&cell) {
-            *failed.lock().expect("nothing panics") = Some(error);
+            *failed.lock().expect("nothing panics") = Some(error.to_string());
             return ControlFlow::Break(());
         }
         cells.push(cell);
@@ -174,7 +196,7 @@ fn simulate(
     simulator.install(|| each(open.len(), interrupt::requested(), work));
     bar.finish_and_clear();
     if let Some(error) = failed.into_inner().expect("nothing panics") {
-        return Err(CommandError::Message(error.to_string()));
+        return Err(CommandError::Message(error));
     }
     let (_, cells) = done.into_inner().expect("adding does not panic");
     sweep.cells.extend(cells);
@@ -184,6 +206,11 @@ fn simulate(
         let is_defined = |at: &usize| sweep.cells.iter().flat_map(|cell| &cell.variants).any(|it| it.stats[*at].n > 0);
         sweep.shown = sweep.shown.iter().copied().filter(is_defined).collect();
     }
+    sweep.precision = arguments.precision.precision.map(|wanted| CellPrecision {
+        wanted,
+        replicas_max: arguments.precision.max_replicas,
+        missed: sweep.cells.iter().filter(|cell| !cell.is_known_to(wanted, &sweep.measures)).count(),
+    });
     let is_cut = |cell: &SweepCell| cell.variants.iter().any(|variant| variant.partial);
     sweep.partial = sweep.cells.len() < sweep.grid || sweep.cells.iter().any(is_cut);
     Ok(())

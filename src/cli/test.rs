@@ -34,7 +34,7 @@ pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, Comma
     check_precision(&arguments.precision, scenarios.iter().map(|(_, scenario)| scenario))?;
     let gate = Gate::prepare(arguments, &scenarios)?;
     let all = scenarios.iter().map(|(_, scenario)| scenario);
-    let simulator = Simulator::new(&arguments.settings, all, terminal, arguments.quiet)?;
+    let simulator = Simulator::new(&arguments.settings, &arguments.precision, all, terminal, arguments.quiet)?;
     let mut exit = Exit::Good;
     let mut summaries = Vec::new();
     for (file, scenario) in &scenarios {

@@ -299,6 +299,11 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// One setting alone.
+    pub fn of(path: &str, value: &str) -> Self {
+        Self { settings: vec![(path.to_owned(), value.to_owned())] }
+    }
+
     /// As `PATH=VALUE`.
     pub fn overrides(&self) -> Vec<String> {
         self.settings.iter().map(|(path, value)| format!("{path}={value}")).collect()

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::experiment::gated::Gated;
 use crate::experiment::{Stat, Summary, VariantSummary};
 use crate::metrics::catalogue::{self, ScopeKind};
 
@@ -21,8 +22,13 @@ pub struct Contrast {
     /// The variant.
     pub name: String,
     /// By metric of the scenario as a whole, in the order of the catalogue.
-    pub metrics: IndexMap<&'static str, Difference>,
+    pub metrics: Differences,
+    /// By fault that both have: the metrics that a baseline would gate.
+    pub faults: IndexMap<String, Differences>,
 }
+
+/// By metric.
+pub type Differences = IndexMap<&'static str, Difference>;
 
 /// A metric of a variant against that of the reference, over the replicas in which both are defined.
 ///
@@ -63,28 +69,52 @@ impl Comparison {
     pub fn of(summary: &Summary, reference: &str) -> Option<Self> {
         let against = summary.variants.iter().find(|variant| variant.name == reference)?;
         let others = summary.variants.iter().filter(|variant| variant.name != reference);
-        let contrasts = others.map(|variant| Contrast {
-            name: variant.name.clone(),
-            metrics: catalogue::columns(ScopeKind::Scenario)
-                .into_iter()
-                .enumerate()
-                .map(|(at, column)| (column.name, Difference::of(column.unit, pairs(against, variant, at))))
-                .collect(),
+        let contrasts = others.map(|variant| {
+            let rows = pairs(against, variant);
+            let metric = |(at, column): (usize, catalogue::Column)| {
+                let values = rows.iter().filter_map(|&(one, other)| {
+                    Some((against.replicas[one].values[at]?, variant.replicas[other].values[at]?))
+                });
+                (column.name, Difference::of(column.unit, values.collect()))
+            };
+            Contrast {
+                name: variant.name.clone(),
+                metrics: catalogue::columns(ScopeKind::Scenario).into_iter().enumerate().map(metric).collect(),
+                faults: of_faults(against, variant, &rows),
+            }
         });
         Some(Self { reference: reference.to_owned(), contrasts: contrasts.collect() })
     }
 }
 
-/// A metric, by its position in the catalogue, of the replicas in which it is defined in both.
-fn pairs(reference: &VariantSummary, variant: &VariantSummary, metric: usize) -> Vec<(f64, f64)> {
+/// The positions of the replicas that ran to their end in both, by their numbers.
+fn pairs(reference: &VariantSummary, variant: &VariantSummary) -> Vec<(usize, usize)> {
     // Both are in the order of their numbers; one that was interrupted lacks some.
-    let mut others = variant.replicas.iter().peekable();
-    let pair = reference.replicas.iter().filter_map(|row| {
-        while others.next_if(|other| other.replica < row.replica).is_some() {}
-        let other = others.peek().filter(|other| other.replica == row.replica)?;
-        Some((row.values[metric]?, other.values[metric]?))
+    let mut others = variant.replicas.iter().enumerate().peekable();
+    let pair = reference.replicas.iter().enumerate().filter_map(|(at, row)| {
+        while others.next_if(|(_, other)| other.replica < row.replica).is_some() {}
+        let (other_at, other) = others.peek().filter(|(_, other)| other.replica == row.replica)?;
+        (!row.partial && !other.partial).then_some((at, *other_at))
     });
     pair.collect()
+}
+
+fn of_faults(
+    reference: &VariantSummary,
+    variant: &VariantSummary,
+    rows: &[(usize, usize)],
+) -> IndexMap<String, Differences> {
+    let mut faults: IndexMap<String, Differences> = IndexMap::new();
+    let others = variant.gated();
+    for figure in reference.gated().iter().filter(|figure| figure.kind == ScopeKind::Fault) {
+        let is_same =
+            |other: &&Gated<'_>| (other.kind, other.name, other.column) == (figure.kind, figure.name, figure.column);
+        let Some(other) = others.iter().find(is_same) else { continue };
+        let values = rows.iter().filter_map(|&(one, another)| Some((figure.values[one]?, other.values[another]?)));
+        let difference = Difference::of(figure.column.unit, values.collect());
+        faults.entry(figure.name.to_owned()).or_default().insert(figure.column.name, difference);
+    }
+    faults
 }
 
 impl Difference {

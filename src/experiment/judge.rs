@@ -79,7 +79,7 @@ impl<'a> Judge<'a> {
                 let column = columns(kind)[*metric];
                 let subject = if expectation.scope.name.is_empty() { "" } else { " of " };
                 let what = || format!("{}{subject}{} in {}", column.name, expectation.scope.name, self.variant);
-                Spread::of(&Stat::over(column.unit, values), what)
+                Spread::of(column.name, &Stat::over(column.unit, values), what)
             };
             (0..if is_mean { windows } else { 0 }).filter_map(spread)
         })

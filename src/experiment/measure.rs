@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
+use crate::experiment::statistics::share_interval;
 use crate::experiment::{Scope, Stat, Statistic};
 use crate::metrics::catalogue::{Column, SHARES, ScopeKind, Unit, columns};
 use crate::plan::{Labels, Plan};
@@ -173,9 +174,13 @@ impl Measure {
         Stat::over(self.unit, values)
     }
 
-    /// The 95 % interval of a mean; none of another statistic, and of a single value.
+    /// The 95 % interval of a mean; none of another statistic, and of a single value. Of a share of the replicas it is
+    /// the exact one: all of a few may agree.
     pub fn interval(&self, stat: &Stat) -> Option<[f64; 2]> {
-        stat.ci95.filter(|_| self.statistic == Statistic::Mean)
+        if self.statistic != Statistic::Mean {
+            return None;
+        }
+        interval(self.metric, stat)
     }
 
     /// Where it is in the outcomes of a plan; none if what it is about is not there.
@@ -187,6 +192,14 @@ impl Measure {
         };
         let metric = columns(kind).iter().position(|column| column.name == self.metric)?;
         Some(Located { kind, thing, metric })
+    }
+}
+
+/// The 95 % interval of the mean of a metric.
+pub(super) fn interval(metric: &str, stat: &Stat) -> Option<[f64; 2]> {
+    match stat.mean.filter(|_| metric == "recovered" && stat.n > 1) {
+        Some(share) => Some(share_interval((share * f64::from(stat.n)).round() as u32, stat.n)),
+        None => stat.ci95,
     }
 }
 

@@ -38,4 +38,4 @@ pub use summary::{
     BucketMeans, FaultWindows, LoadMeans, MetricTable, ReplicaRow, ScenarioInfo, Series, ServiceLimits, Summary,
     ToolInfo, VariantSummary,
 };
-pub use sweep::{Figures, SweepCell, SweepSummary, each};
+pub use sweep::{CellPrecision, Figures, SweepCell, SweepSummary, each};

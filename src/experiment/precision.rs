@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::experiment::Stat;
+use crate::experiment::measure::interval;
 
 /// How well the means that matter are to be known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,9 +76,9 @@ impl Reached {
 
 impl Spread {
     /// Of a mean; none where there are no values, and nothing to be known of them.
-    pub(super) fn of(stat: &Stat, what: impl FnOnce() -> String) -> Option<Self> {
+    pub(super) fn of(metric: &str, stat: &Stat, what: impl FnOnce() -> String) -> Option<Self> {
         let mean = stat.mean?;
-        let share = match stat.ci95 {
+        let share = match interval(metric, stat) {
             None => f64::INFINITY,
             Some([low, high]) if low == high => 0.0,
             Some([low, high]) => (high - low) / 2.0 / mean.abs(),
@@ -117,7 +118,7 @@ mod tests {
     fn the_spread_is_relative_to_the_mean() {
         let spread = |values: &[f64]| {
             let stat = Stat::over(Unit::Count, values.iter().map(|&value| Some(value)));
-            Spread::of(&stat, || "it".to_owned()).map(|spread| spread.share)
+            Spread::of("retries", &stat, || "it".to_owned()).map(|spread| spread.share)
         };
         assert!((spread(&[9.0, 11.0]).unwrap() - 1.270_62).abs() < 1e-5);
         assert_eq!(spread(&[7.0, 7.0]), Some(0.0));

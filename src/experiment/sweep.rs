@@ -26,8 +26,14 @@ pub struct SweepSummary {
     pub seed: u64,
     /// Replicas per variant, before any were added to reach a precision.
     pub replicas: u32,
+    /// What the scenario and each value come to, in a hash, so that a sweep is known again; see
+    /// [`Scenario::meaning`](crate::scenario::Scenario::meaning).
+    #[serde(skip)]
+    pub meaning: String,
     /// Whether cells are missing, or were cut short.
     pub partial: bool,
+    /// What was to be reached by adding replicas, and in how many cells it was not; none if nobody asked.
+    pub precision: Option<CellPrecision>,
     /// What varies; the values of the last axis are next to each other.
     pub axes: Vec<Axis>,
     /// How many cells the grid has.
@@ -48,6 +54,17 @@ impl SweepSummary {
     }
 }
 
+/// A precision that was asked for in every cell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CellPrecision {
+    /// Half of an interval, as a share of the mean.
+    pub wanted: f64,
+    /// The most replicas of a variant.
+    pub replicas_max: u32,
+    /// In how many cells that was not enough.
+    pub missed: usize,
+}
+
 /// One combination of values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepCell {
@@ -57,6 +74,17 @@ pub struct SweepCell {
     pub values: Vec<String>,
     /// By variant, in file order.
     pub variants: Vec<Figures>,
+}
+
+impl SweepCell {
+    /// Whether every mean is known to this share of it; what is nowhere defined counts as known.
+    pub fn is_known_to(&self, share: f64, measures: &[Measure]) -> bool {
+        let is_known = |(measure, stat): (&Measure, &Stat)| {
+            let is_mean = measure.statistic == Statistic::Mean;
+            Spread::of(measure.metric, stat, String::new).is_none_or(|spread| !is_mean || spread.share <= share)
+        };
+        self.variants.iter().all(|figures| measures.iter().zip(&figures.stats).all(is_known))
+    }
 }
 
 /// What was measured of a variant.
@@ -91,7 +119,9 @@ impl Experiment<'_> {
             let means = (0..measures.len()).filter(|&at| measures[at].statistic == Statistic::Mean);
             let all = means.flat_map(|at| variants.iter().zip(ran).map(move |((name, _), ran)| (at, name, ran)));
             let what = |at: usize, name: &str| format!("{} in {name}", measures[at]);
-            Spread::widest(all.filter_map(|(at, name, ran)| Spread::of(&stat(ran, at), || what(at, name))))
+            Spread::widest(
+                all.filter_map(|(at, name, ran)| Spread::of(measures[at].metric, &stat(ran, at), || what(at, name))),
+            )
         };
         let ran = self.replicas(stop, progress, keep, widest);
         if ran.variants.iter().any(|replicas| replicas.len() < ran.wanted as usize) {

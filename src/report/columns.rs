@@ -62,9 +62,11 @@ pub static FRONTIER: [CsvColumn; 2] = [
 ];
 
 /// Of `comparison.csv`.
-pub static COMPARISON: [CsvColumn; 12] = [
+pub static COMPARISON: [CsvColumn; 14] = [
     text("variant", "the variant that is compared with the reference"),
-    text("metric", "the metric of the scenario as a whole, by its name on this page"),
+    text("scope", "what the row is about: `scenario`, or `fault`"),
+    text("name", "which fault; empty for the scenario"),
+    text("metric", "the metric, by its name on this page"),
     text("unit", "its unit"),
     figure("reference", "the mean of the reference, over the replicas in which the metric has a value in both"),
     figure("mean", "that of the variant"),
@@ -75,10 +77,14 @@ pub static COMPARISON: [CsvColumn; 12] = [
     text(
         "shown",
         "`lower` or `higher`; `no_difference` if the interval covers 0; `same` in every replica; `nothing` if there are \
-         none",
+         none; a single pair shows nothing",
     ),
     count("replicas", "how many replicas these are"),
-    PARTIAL,
+    CsvColumn {
+        name: PARTIAL.name,
+        unit: None,
+        meaning: "1 if either of the two was cut short or not all of its replicas ran, and else 0",
+    },
 ];
 
 /// Of `replicas.csv`; every metric of the scenario comes after them, in the order of the catalogue, and then

@@ -76,13 +76,20 @@ pub fn timeline(summary: &Summary) -> Vec<u8> {
     table.finish()
 }
 
-/// `comparison.csv`: one row per variant that is compared and metric of the scenario as a whole.
+/// `comparison.csv`: one row per variant that is compared and metric, of the scenario as a whole and of its faults.
 pub fn comparison(summary: &Summary) -> Vec<u8> {
     let mut table = Table::with_header(names(&columns::COMPARISON));
     for contrast in summary.comparison.iter().flat_map(|comparison| &comparison.contrasts) {
-        let partial = summary.variants.iter().any(|variant| variant.name == contrast.name && variant.partial);
-        for (&metric, Difference { reference, value, difference, ratio, shown }) in &contrast.metrics {
-            let labels = [contrast.name.as_str(), metric, value.unit].map(str::to_owned);
+        let is_meant = |name: &str| name == contrast.name || summary.comparison.iter().any(|it| it.reference == name);
+        let partial = summary.variants.iter().any(|variant| is_meant(&variant.name) && variant.partial);
+        let whole = contrast.metrics.iter().map(|row| (ScopeKind::Scenario, "", row));
+        let faults = contrast
+            .faults
+            .iter()
+            .flat_map(|(fault, rows)| rows.iter().map(move |row| (ScopeKind::Fault, fault.as_str(), row)));
+        for (scope, name, (&metric, difference)) in whole.chain(faults) {
+            let Difference { reference, value, difference, ratio, shown } = difference;
+            let labels = [contrast.name.as_str(), scope.name(), name, metric, value.unit].map(str::to_owned);
             let [low, high] = difference.ci95.map_or([None; 2], |ci95| ci95.map(Some));
             let figures = [reference.mean, value.mean, difference.mean, low, high, *ratio].map(optional);
             let last = [shown.name().to_owned(), difference.n.to_string(), flag(partial)];
@@ -98,11 +105,19 @@ pub fn sweep(summary: &SweepSummary) -> Vec<u8> {
     let paths = summary.axes.iter().map(|axis| axis.path.as_str());
     let columns: Vec<&str> = paths.chain(names(&columns::SUMMARY)).collect();
     let mut table = Table::with_header(columns);
+    // A row has all statistics of a metric: one is enough for two measures that differ in that.
+    let is_first = |at: &usize| {
+        let same = |other: &Measure| {
+            (&other.scope, other.metric) == (&summary.measures[*at].scope, summary.measures[*at].metric)
+        };
+        !summary.measures[..*at].iter().any(same)
+    };
+    let rows: Vec<usize> = (0..summary.measures.len()).filter(is_first).collect();
     for cell in &summary.cells {
         let values: Vec<String> = cell.values.iter().map(|value| unquoted(value)).collect();
         for figures in &cell.variants {
-            for (measure, stat) in summary.measures.iter().zip(&figures.stats) {
-                let row = measured(&figures.variant, measure, stat, figures.partial);
+            for &at in &rows {
+                let row = measured(&figures.variant, &summary.measures[at], &figures.stats[at], figures.partial);
                 table.row(values.iter().cloned().chain(row));
             }
         }

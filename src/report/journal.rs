@@ -4,7 +4,7 @@
 //! from there. Figures are written in the shortest form that reads back as the same value: a resumed sweep has the bytes
 //! of one that was not interrupted.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -22,11 +22,13 @@ pub const NAME: &str = "sweep.jsonl";
 /// Version of the format.
 const VERSION: u32 = 1;
 
-/// A journal that takes more cells.
+/// A journal that takes more cells. As long as it is open, no other process takes it.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     file: File,
+    /// How many bytes of whole lines it has.
+    whole: u64,
 }
 
 /// Why there is no journal to go on with, or a cell cannot be added to it.
@@ -46,7 +48,8 @@ pub enum JournalError {
     },
     /// The file is no journal.
     #[error(
-        "cannot resume: line {line} of `{}` is no line of a journal: {reason}; begin anew without `--resume`",
+        "cannot resume: line {line} of `{}` is no line of a journal: {reason}; take that line out, or remove the \
+         file to begin anew",
         path.display()
     )]
     NoJournal {
@@ -56,6 +59,26 @@ pub enum JournalError {
         line: usize,
         /// Why.
         reason: String,
+    },
+    /// Another process has it.
+    #[error(
+        "another sweep is running in this folder: `{}` is in use; wait for it, or choose another with `--output DIR`",
+        path.display()
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Nobody said what to do with the cells that are finished.
+    #[error(
+        "`{}` has {finished} finished cells of this very sweep; add `--resume` to keep them, or remove it to begin anew",
+        path.display()
+    )]
+    Unfinished {
+        /// The file.
+        path: PathBuf,
+        /// How many.
+        finished: usize,
     },
     /// It cannot be read or written.
     #[error("cannot use the journal `{}`: {source}; choose another folder with `--output DIR`", path.display())]
@@ -81,10 +104,12 @@ struct Head<'a> {
     axes: &'a [Axis],
     measures: &'a [Measure],
     limits: &'a str,
+    /// What the scenario and each value come to, in a hash: it covers the files that they name.
+    meaning: &'a str,
 }
 
 /// Keys of the head in the order in which they are compared, with what is said where they are not the same.
-const DIFFERENCES: [(&str, &str); 10] = [
+const DIFFERENCES: [(&str, &str); 11] = [
     ("journal", "another format of its journal"),
     ("scenario", "another scenario"),
     ("sha256", "another text of the scenario's file"),
@@ -95,6 +120,7 @@ const DIFFERENCES: [(&str, &str); 10] = [
     ("measures", "other figures"),
     ("limits", "another `--precision`, `--max-replicas` or `--max-in-progress`"),
     ("version", "another version of the program"),
+    ("meaning", "other files that the scenario names"),
 ];
 
 /// The line of a cell.
@@ -116,19 +142,21 @@ struct VariantLine {
 type StatLine = (u32, [Option<f64>; 9]);
 
 impl Journal {
-    /// Begins the journal of a sweep in a folder, in place of one that may be there.
+    /// Begins the journal of a sweep in a folder, in place of one that may be there, unless that has cells of the same
+    /// sweep and lacks some: hours may be in it.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// When it is such a one, or in use, or cannot be written.
     pub fn begin(dir: &Path, sweep: &SweepSummary, limits: &str) -> Result<Self, JournalError> {
-        let path = dir.join(NAME);
-        let wrong = |source| JournalError::File { path: path.clone(), source };
-        let mut file = File::create(&path).map_err(wrong)?;
-        let mut head = serde_json::to_string(&head(sweep, limits)).expect("texts and numbers");
-        head.push('\n');
-        file.write_all(head.as_bytes()).map_err(wrong)?;
-        Ok(Self { path, file })
+        let (path, file) = open(dir)?;
+        let mut there = sweep.clone();
+        let kept = read(&path, &file, &mut there, limits);
+        let finished = kept.map_or(0, |_| there.cells.len());
+        if finished > 0 && finished < sweep.grid {
+            return Err(JournalError::Unfinished { path, finished });
+        }
+        Self::anew(path, file, sweep, limits)
     }
 
     /// Goes on with the journal in a folder, and puts the cells that are finished into the sweep; begins one if there
@@ -136,40 +164,36 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// When it is of another sweep, is no journal, or cannot be read or written.
+    /// When it is of another sweep, is no journal, is in use, or cannot be read or written.
     pub fn resume(dir: &Path, sweep: &mut SweepSummary, limits: &str) -> Result<Self, JournalError> {
-        let path = dir.join(NAME);
-        let wrong = |source| JournalError::File { path: path.clone(), source };
-        let file = match OpenOptions::new().read(true).write(true).open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Self::begin(dir, sweep, limits),
-            Err(error) => return Err(wrong(error)),
-        };
-        let mut lines = Lines { reader: BufReader::new(file), whole: 0, number: 0 };
-        // A head without its end was never followed by a cell.
-        let Some(first) = lines.next().map_err(wrong)? else { return Self::begin(dir, sweep, limits) };
-        check_head(&path, &first, sweep, limits)?;
-        let no_journal = |line: usize, reason: String| JournalError::NoJournal { path: path.clone(), line, reason };
-        let mut finished = vec![None; sweep.grid];
-        while let Some(text) = lines.next().map_err(wrong)? {
-            let line: Line =
-                serde_json::from_str(&text).map_err(|error| no_journal(lines.number, error.to_string()))?;
-            let position = line.cell;
-            let cell = cell(line, sweep).map_err(|reason| no_journal(lines.number, reason.to_owned()))?;
-            finished[position] = Some(cell);
+        let (path, file) = open(dir)?;
+        match read(&path, &file, sweep, limits)? {
+            0 => Self::anew(path, file, sweep, limits),
+            // What a kill left of a last line is written anew.
+            whole => Self { path, file, whole }.cut(),
         }
-        sweep.cells = finished.into_iter().flatten().collect();
-        // What a kill left of a last line is written anew.
-        let (whole, mut file) = (lines.whole, lines.reader.into_inner());
-        file.set_len(whole).and_then(|()| file.seek(io::SeekFrom::End(0))).map_err(wrong)?;
-        Ok(Self { path, file })
+    }
+
+    fn anew(path: PathBuf, file: File, sweep: &SweepSummary, limits: &str) -> Result<Self, JournalError> {
+        let mut journal = Self { path, file, whole: 0 }.cut()?;
+        journal.write(&head(sweep, limits))?;
+        Ok(journal)
+    }
+
+    /// Takes away what comes after the whole lines.
+    fn cut(mut self) -> Result<Self, JournalError> {
+        let cut = self.file.set_len(self.whole).and_then(|()| self.file.seek(io::SeekFrom::Start(self.whole)));
+        match cut {
+            Ok(_) => Ok(self),
+            Err(source) => Err(JournalError::File { path: self.path, source }),
+        }
     }
 
     /// Adds a cell.
     ///
     /// # Errors
     ///
-    /// When it cannot be written.
+    /// When it cannot be written; it is not there then, nor is a part of it.
     pub fn add(&mut self, cell: &SweepCell) -> Result<(), JournalError> {
         let variant = |figures: &Figures| VariantLine {
             name: figures.variant.clone(),
@@ -177,24 +201,64 @@ impl Journal {
             replicas: figures.replicas,
             stats: figures.stats.iter().map(stat_line).collect(),
         };
-        let line = Line { cell: cell.position, variants: cell.variants.iter().map(variant).collect() };
-        let mut text = serde_json::to_string(&line).expect("texts and numbers");
+        self.write(&Line { cell: cell.position, variants: cell.variants.iter().map(variant).collect() })
+    }
+
+    /// Adds a line, in one piece, so that a kill leaves whole lines but for the last.
+    fn write(&mut self, line: &impl Serialize) -> Result<(), JournalError> {
+        let mut text = serde_json::to_string(line).expect("texts and numbers");
         text.push('\n');
-        // In one piece, so that a kill leaves whole lines but for the last.
-        self.file.write_all(text.as_bytes()).map_err(|source| JournalError::File { path: self.path.clone(), source })
+        if let Err(source) = self.file.write_all(text.as_bytes()) {
+            // If even that fails, what is left of the line is the last that there is: nothing is added after an error.
+            let _ = self.file.set_len(self.whole);
+            return Err(JournalError::File { path: self.path.clone(), source });
+        }
+        self.whole += text.len() as u64;
+        Ok(())
     }
 }
 
+/// Opens the file, or makes it, for this process alone.
+fn open(dir: &Path) -> Result<(PathBuf, File), JournalError> {
+    let path = dir.join(NAME);
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let locked = opened.map_err(TryLockError::Error).and_then(|file| file.try_lock().map(|()| file));
+    match locked {
+        Ok(file) => Ok((path, file)),
+        Err(TryLockError::WouldBlock) => Err(JournalError::InUse { path }),
+        Err(TryLockError::Error(source)) => Err(JournalError::File { path, source }),
+    }
+}
+
+/// Puts the cells that are finished into the sweep, and gives the number of bytes in whole lines; 0 if there is none, or
+/// nothing but the beginning of a head, which was never followed by a cell.
+fn read(path: &Path, file: &File, sweep: &mut SweepSummary, limits: &str) -> Result<u64, JournalError> {
+    let wrong = |source| JournalError::File { path: path.to_owned(), source };
+    let mut lines = Lines { reader: BufReader::new(file), whole: 0, number: 0 };
+    let Some(first) = lines.next().map_err(wrong)? else { return Ok(0) };
+    check_head(path, &first, sweep, limits)?;
+    let no_journal = |line: usize, reason: String| JournalError::NoJournal { path: path.to_owned(), line, reason };
+    let mut finished = vec![None; sweep.grid];
+    while let Some(text) = lines.next().map_err(wrong)? {
+        let line: Line = serde_json::from_str(&text).map_err(|error| no_journal(lines.number, error.to_string()))?;
+        let position = line.cell;
+        let cell = cell(line, sweep).map_err(|reason| no_journal(lines.number, reason.to_owned()))?;
+        finished[position] = Some(cell);
+    }
+    sweep.cells = finished.into_iter().flatten().collect();
+    Ok(lines.whole)
+}
+
 /// The whole lines of a file.
-struct Lines {
-    reader: BufReader<File>,
+struct Lines<'f> {
+    reader: BufReader<&'f File>,
     /// How many bytes they have.
     whole: u64,
     /// How many there were.
     number: usize,
 }
 
-impl Lines {
+impl Lines<'_> {
     /// The next; none at the end, or where the last line lacks its own.
     fn next(&mut self) -> io::Result<Option<String>> {
         let mut bytes = Vec::new();
@@ -219,6 +283,7 @@ fn head<'a>(sweep: &'a SweepSummary, limits: &'a str) -> Head<'a> {
         axes: &sweep.axes,
         measures: &sweep.measures,
         limits,
+        meaning: &sweep.meaning,
     }
 }
 

@@ -32,7 +32,7 @@ mod values;
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use overrides::Overrides;
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -84,6 +84,8 @@ pub struct Scenario {
     pub axes: Vec<Axis>,
     /// What a sweep measures, if the file says so.
     pub measures: Vec<Measure>,
+    /// What varies though a variant sets it itself: the variant, and the path.
+    pub replaced: Vec<(String, String)>,
     variants: Vec<(String, Plan)>,
 }
 
@@ -108,6 +110,22 @@ impl Scenario {
             Some(scenario) if errors.is_empty() => Ok(scenario),
             _ => Err(Diagnostics::new(sources, errors)),
         }
+    }
+
+    /// A hash of all that is simulated: of the plans of its variants, and so of the files that it names, too.
+    pub fn meaning(&self) -> String {
+        struct Hashed(Sha256);
+
+        impl fmt::Write for Hashed {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                self.0.update(text);
+                Ok(())
+            }
+        }
+
+        let mut hash = Hashed(Sha256::new());
+        write!(hash, "{:?}", self.variants).expect("hashing does not fail");
+        hex(&hash.0.finalize())
     }
 
     /// The variants to run, by name, in the order of the file; `base` for a file without variants.
@@ -171,7 +189,11 @@ fn build(
     }
     let variants = overrides::variants(&parsed.root, errors);
     let flags = overrides::flags(overrides, sources, errors);
-    let (base, created) = typed(&parsed.root, flags.chunks(1), errors);
+    // Those that vary come last.
+    let (set, varied) = flags.split_at(flags.len().saturating_sub(overrides.vary.len()));
+    overrides::check_varied(set, varied, errors);
+    let mut replaced = Vec::new();
+    let (base, created) = typed(&parsed.root, &[], &flags, errors);
     let drafts = if variants.is_empty() {
         let draft = resolve::resolve(&base, &created, folder, errors);
         vec![Draughted { name: BASE.to_owned(), tables: base.clone(), draft }]
@@ -179,7 +201,8 @@ fn build(
         let mut found = Found::default();
         let drafts = variants.iter().map(|(name, settings)| {
             let mut own = Vec::new();
-            let (tables, created) = typed(&parsed.root, iter::once(&**settings).chain(flags.chunks(1)), &mut own);
+            replaced.extend(overrides::replaced(settings, varied).into_iter().map(|path| (name.clone(), path)));
+            let (tables, created) = typed(&parsed.root, settings, &flags, &mut own);
             let draft = resolve::resolve(&tables, &created, folder, &mut own);
             found.add(name, own);
             Draughted { name: name.clone(), tables, draft }
@@ -212,20 +235,27 @@ fn build(
         expectations,
         axes,
         measures: Vec::new(),
+        replaced,
         variants: variants.collect(),
     };
     scenario.measures = resolve::measures(&base.sweep, &scenario, errors);
     Some(scenario)
 }
 
-/// The tables of the file with these layers of settings, and what the settings created.
-fn typed<'a>(
+/// The tables of the file with the settings of a variant and then those of flags, and what the settings created.
+fn typed(
     root: &Table,
-    layers: impl IntoIterator<Item = &'a [Setting]>,
+    variant: &[Setting],
+    flags: &[Setting],
     errors: &mut Vec<Diagnostic>,
 ) -> (ScenarioTable, Vec<Created>) {
     let mut root = Node { place: 0..0, value: Value::Table(root.clone()) };
-    let created = overrides::apply(&mut root, layers, errors);
+    let errors_before = errors.len();
+    let created = overrides::apply(&mut root, iter::once(variant).chain(flags.chunks(1)), errors);
+    // What is wrong with a path has been told.
+    if errors.len() == errors_before {
+        overrides::check_lost(&root, flags, errors);
+    }
     let mut reader = Reader::default();
     let tables = ScenarioTable::read(&root, &mut reader).unwrap_or_default();
     errors.append(&mut reader.errors);
@@ -275,7 +305,11 @@ impl Found {
 }
 
 fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut hex, byte| {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a string cannot fail.
         let _ = write!(hex, "{byte:02x}");
         hex

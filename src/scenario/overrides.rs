@@ -31,6 +31,8 @@ pub struct Overrides {
     pub seed: Option<u64>,
     /// The number of replicas, instead of the file's; from 1 to 1,000,000.
     pub replicas: Option<u32>,
+    /// Whether the expectations of the file are left out, because nothing is judged: then they refuse nothing either.
+    pub without_expectations: bool,
 }
 
 impl Overrides {
@@ -47,6 +49,13 @@ impl Overrides {
 pub struct Setting {
     path: Vec<Segment>,
     value: Node,
+}
+
+impl Setting {
+    /// Its path.
+    fn written(&self) -> String {
+        self.path.iter().map(|segment| segment.name.as_str()).collect::<Vec<_>>().join(".")
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -89,8 +98,12 @@ const CLOSED_TO_FLAGS: [(&str, &str); 3] = [
 ];
 
 /// What `--vary` may not set either, and why.
-const CLOSED_TO_AXES: [(&str, &str); 2] =
-    [("name", "it changes nothing that is simulated"), ("version", "it changes nothing that is simulated")];
+const CLOSED_TO_AXES: [(&str, &str); 4] = [
+    ("name", "it changes nothing that is simulated"),
+    ("version", "it changes nothing that is simulated"),
+    ("seed", "all meet the same luck, so that they can be compared: `--seed N` sets that"),
+    ("replicas", "all run as often: `--replicas N` sets that"),
+];
 
 /// The settings of each variant of a file.
 pub fn variants(root: &Table, errors: &mut Vec<Diagnostic>) -> IndexMap<String, Vec<Setting>> {
@@ -206,6 +219,39 @@ pub fn apply<'a>(
         }
     }
     walk.created
+}
+
+/// Reports the flags that another one has taken away again: two keys of which a table has one, two tags of a choice.
+pub fn check_lost(root: &Node, flags: &[Setting], errors: &mut Vec<Diagnostic>) {
+    for flag in flags {
+        let is_there = flag.path.iter().try_fold(root, |node, segment| match &node.value {
+            Value::Table(table) => table.get(&segment.name).map(|entry| &entry.node),
+            _ => None,
+        });
+        if is_there.is_none() {
+            let place = flag.path[0].place.start..flag.path[flag.path.len() - 1].place.end;
+            let error = Diagnostic::new(format!("`{}` is taken away by what is set after it", flag.written()));
+            errors.push(error.at(&place).hint("the two exclude each other: set one of them"));
+        }
+    }
+}
+
+/// Reports what varies and is set, too: every value would be the last that was set.
+pub fn check_varied(set: &[Setting], varied: &[Setting], errors: &mut Vec<Diagnostic>) {
+    for one in varied.iter().filter(|one| !replaced(set, std::slice::from_ref(one)).is_empty()) {
+        let place = one.path[0].place.start..one.path[one.path.len() - 1].place.end;
+        let error = Diagnostic::new(format!("`{}` varies, and `--set` sets it, too", one.written())).at(&place);
+        errors.push(error.hint("take one of the two out"));
+    }
+}
+
+/// Those of the paths that a variant sets itself, or a part of, or all that they are a part of.
+pub fn replaced(variant: &[Setting], paths: &[Setting]) -> Vec<String> {
+    let touches = |one: &Setting, other: &Setting| {
+        let mut pairs = one.path.iter().zip(&other.path);
+        pairs.all(|(one, other)| one.name == other.name)
+    };
+    paths.iter().filter(|path| variant.iter().any(|own| touches(own, path))).map(Setting::written).collect()
 }
 
 /// Takes out what a setting excludes.

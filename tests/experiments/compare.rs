@@ -31,10 +31,14 @@ fn each_variant_is_told_in_a_sentence() {
     let files: Vec<&str> = printed.lines().filter(|line| line.starts_with("written to")).collect();
     assert!(files[0].contains("comparison.csv"), "{files:?}");
     let csv = fs::read_to_string(folder.path().join("output/backoff/comparison.csv")).expect("it was written");
-    let row = csv.lines().find(|line| line.starts_with("exponential,last_retry_s,")).expect("a row for each metric");
-    assert_eq!(row, "exponential,last_retry_s,s,4,15,11,11,11,3.75,higher,100,0");
-    let same = csv.lines().find(|line| line.starts_with("decorrelated,retries,")).expect("a row for each metric");
-    assert_eq!(same, "decorrelated,retries,count,4000,4000,0,0,0,1,same,100,0");
+    let row = csv
+        .lines()
+        .find(|line| line.starts_with("exponential,scenario,,last_retry_s,"))
+        .expect("a row for each metric");
+    assert_eq!(row, "exponential,scenario,,last_retry_s,s,4,15,11,11,11,3.75,higher,100,0");
+    let same =
+        csv.lines().find(|line| line.starts_with("decorrelated,scenario,,retries,")).expect("a row for each metric");
+    assert_eq!(same, "decorrelated,scenario,,retries,count,4000,4000,0,0,0,1,same,100,0");
 }
 
 /// Two scenarios that differ in nothing but luck, which hangs on the names of clients: at two replicas an interval is
@@ -98,7 +102,9 @@ fn what_cannot_be_compared_is_refused_with_a_way_out() {
     let unknown = refused(&[BACKOFF, "--reference", "fixd"]);
     assert!(unknown.contains("`--reference fixd` is none of what is compared: `fixed`, `exponential`"), "{unknown}");
     let twice = refused(&[BACKOFF, BACKOFF]);
-    assert!(twice.contains("two of what is compared are called `backoff, fixed`"), "{twice}");
+    assert!(twice.contains("two of what is compared are called `fixed`; name each file once"), "{twice}");
+    let many = refused(&[BACKOFF, "--vary", "clients.fleet.count=1..501/501"]);
+    assert!(many.contains("`--vary` makes 501 variants, and 500 is the limit; `stormsim sweep`"), "{many}");
     let path = refused(&[BACKOFF, "--vary", "retries.nobody.cap=1s,2s"]);
     assert!(path.contains("there is no `retries.nobody`"), "{path}");
     let range = refused(&[BACKOFF, "--vary", "clients.fleet.count=10..100"]);
@@ -138,4 +144,47 @@ fn common_random_numbers_reduce_the_variance() {
     // The expected ratios are 0.142 / 0.317 = 0.45 and 1; at 400 replicas a standard deviation is known to 3.5 %.
     assert!((0.40..0.50).contains(&paired), "{paired}");
     assert!((0.90..1.10).contains(&unpaired), "{unpaired}");
+}
+
+/// A change of a file against what it was: the scenarios have one name, the files have two.
+#[test]
+fn two_versions_of_a_file_are_told_apart_by_their_paths() {
+    let folder = scratch();
+    let before = fs::read_to_string(THREE_TIER).expect("it is bundled");
+    fs::write(folder.path().join("before.toml"), &before).expect("the folder is writable");
+    fs::write(folder.path().join("after.toml"), before.replace("max_retries = 2", "max_retries = 1"))
+        .expect("the folder is writable");
+    let arguments = ["before.toml", "after.toml", "--variant", "every-layer", "-n", "2", "--no-charts"];
+    let printed = printed(folder.path(), &arguments);
+    assert!(printed.contains("\nafter.toml: "), "{printed}");
+    assert!(printed.contains("amplification 8x against 27x: 3.4 times lower"), "{printed}");
+}
+
+/// Whether it comes back is what one asks first.
+#[test]
+fn recovery_is_compared() {
+    let folder = scratch();
+    let arguments = [crate::METASTABLE, "--reference", "two-seconds", "-n", "3", "--no-charts"];
+    let printed = printed(folder.path(), &arguments);
+    let words: Vec<&str> = printed.split_whitespace().collect();
+    let printed = words.join(" ");
+    assert!(printed.contains("three-attempts: success 78.29 % against 17.67 %"), "{printed}");
+    assert!(printed.contains("recovered from `slowdown` 100 % against 0 %"), "{printed}");
+    let csv = fs::read_to_string(folder.path().join("output/metastable/comparison.csv")).expect("it was written");
+    let row = csv.lines().find(|line| line.starts_with("three-attempts,fault,slowdown,recovered,")).expect("a row");
+    assert_eq!(row, "three-attempts,fault,slowdown,recovered,count,0,1,1,1,1,,higher,3,0");
+}
+
+/// Figures of replicas that a limit of the simulator cut short are those of another, shorter time.
+#[test]
+fn what_was_cut_short_is_not_compared() {
+    let folder = scratch();
+    let arguments =
+        [BACKOFF, "--vary", "clients.fleet.count=10,2000", "--variant", "fixed", "--max-in-progress", "1000"];
+    let output = crate::stormsim(folder.path(), "compare", &[&arguments[..], &["-n", "3", "--no-charts"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let printed = crate::text(&output.stdout);
+    assert!(!printed.contains(" against "), "{printed}");
+    let csv = fs::read_to_string(folder.path().join("output/backoff/comparison.csv")).expect("it was written");
+    assert!(csv.lines().skip(1).all(|row| row.ends_with(",nothing,0,1")), "{csv}");
 }

@@ -71,7 +71,7 @@ fn whole_numbers_are_halved_to_neighbours() {
         "--points",
         "2",
         "-n",
-        "2",
+        "6",
     ];
     let printed = printed(folder.path(), "frontier", &arguments);
     assert!(printed.contains("\n two-seconds: recovers up to 3 [3, 4]\n"), "{printed}");
@@ -233,7 +233,9 @@ fn a_value_that_is_wrong_on_the_way_is_refused_with_its_place() {
     let arguments = ["two.toml", "--vary", "faults.two.from=0s..40s", "--condition", "timeouts > 0", "-n", "1"];
     let output = stormsim(folder.path(), "frontier", &arguments);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
-    assert!(text(&output.stderr).contains("--vary:1:"), "{}", text(&output.stderr));
+    let told = text(&output.stderr);
+    assert!(told.starts_with("error: the pauses `one` and `two` may overlap\n"), "{told}");
+    assert!(told.ends_with("note: with from=20s\n"), "{told}");
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use stormsim::experiment::{Experiment, Precision};
+use stormsim::experiment::{Experiment, Judgement, Measure, Precision};
+use stormsim::metrics::catalogue::ScopeKind;
 use stormsim::scenario::{Overrides, Scenario};
 
 use crate::{BACKOFF, printed, scratch};
@@ -101,4 +103,26 @@ fn a_precision_of_nothing_is_refused() {
         assert!(refused.contains("a share of the mean is expected, above 0 and up to 100%"), "{refused}");
     }
     assert!(!printed(folder.path(), "test", &["bernoulli.toml"]).is_empty());
+}
+
+/// What an interruption between two rounds leaves out is missing: the result is partial, and nothing is judged by it.
+#[test]
+fn an_interruption_before_the_precision_leaves_a_partial_result() {
+    let expected = format!("{BERNOULLI}[[expect]]\nmetric = \"failed\"\nbetween = [28, 32]\n");
+    let scenario = Scenario::parse("bernoulli", &expected, Path::new(""), &Overrides::default()).expect("it is right");
+    let experiment = || Experiment::new(&scenario).to_precision(Precision { share: 0.01, replicas_max: 10_000 });
+    // Set by the last replica of the first round, so that all of it finishes and no more begins.
+    let (stop, done) = (AtomicBool::new(false), AtomicU32::new(0));
+    let progress = || {
+        if done.fetch_add(1, Ordering::Relaxed) == 19 {
+            stop.store(true, Ordering::Relaxed);
+        }
+    };
+    let summary = experiment().run_until(&stop, progress);
+    assert!(summary.partial && summary.variants[0].replicas_finished == 20, "{}", summary.replicas);
+    assert_eq!(summary.expectations[0].judgement, Judgement::NotJudged);
+    let measures = Measure::all(&[ScopeKind::Scenario], &scenario);
+    done.store(0, Ordering::Relaxed);
+    stop.store(false, Ordering::Relaxed);
+    assert_eq!(experiment().measure(&measures, &stop, progress), None);
 }

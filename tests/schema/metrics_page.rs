@@ -64,7 +64,7 @@ pub fn write() -> String {
              replica. Figures are\nmeans over the replicas; one that has ended counts as 0, but keeps its `tokens_left`. \
              The whole run is shown, `warmup`\nincluded.\n";
     csv_columns(&mut page, &columns::TIMELINE);
-    page += "\n## comparison.csv\n\nLeft by `compare`: one row per variant but the reference, and metric of the scenario as a whole.\n";
+    page += "\n## comparison.csv\n\nLeft by `compare`: one row per variant but the reference, and metric, of the scenario as a whole and of its faults.\n";
     csv_columns(&mut page, &columns::COMPARISON);
     page += "\n## sweep.csv\n\nLeft by `sweep`: one row per cell of the grid, variant and figure. First a column for the \
              value of each setting that varies,\nnamed by its path, then the columns of `summary.csv`.\n";

@@ -1,7 +1,7 @@
 //! What a sweep found.
 
 use crate::experiment::{SweepCell, SweepSummary};
-use crate::report::number;
+use crate::report::number::{self, Style};
 use crate::report::text::grid::{self, Column};
 use crate::report::text::{Counted, TITLE, WARNING, styled, wrap};
 
@@ -52,6 +52,9 @@ pub(super) fn render(sweep: &SweepSummary, resumed: usize, width: usize) -> Stri
     let columns: Vec<Column> = columns.collect();
     text += "\n";
     text += &grid::render(&column(head, &label), &columns, width);
+    if sweep.axes.len() > 2 {
+        text += &format!(" no chart: {} settings vary, and it shows one or two\n", sweep.axes.len());
+    }
     if rows.len() > shown.len() {
         text += &format!(" ... and {} more in sweep.csv\n", Counted(rows.len() - shown.len(), "row"));
     }
@@ -61,9 +64,10 @@ pub(super) fn render(sweep: &SweepSummary, resumed: usize, width: usize) -> Stri
 fn heading(sweep: &SweepSummary, resumed: usize, width: usize) -> String {
     let mut text = styled(TITLE, &sweep.scenario.name);
     let variants = sweep.cells.first().map_or(1, |cell| cell.variants.len());
+    let replicas = if sweep.precision.is_some() { "at least " } else { "" };
     let varied: Vec<String> = sweep.axes.iter().map(|axis| format!("{} ({})", axis.path, axis.values.len())).collect();
     text += &format!(
-        ": {} of {}, {} each, seed {}\n",
+        ": {} of {}, {replicas}{} each, seed {}\n",
         Counted(sweep.grid, "cell"),
         Counted(variants, "variant"),
         Counted(sweep.replicas as usize, "replica"),
@@ -71,7 +75,18 @@ fn heading(sweep: &SweepSummary, resumed: usize, width: usize) -> String {
     );
     text += &wrap::words(format!("varied: {}", varied.join(", ")).split(' '), ["", "  "], width);
     if resumed > 0 {
-        text += &format!("{} were finished before\n", Counted(resumed, "cell"));
+        let were = if resumed == 1 { "was" } else { "were" };
+        text += &format!("{} {were} finished before\n", Counted(resumed, "cell"));
+    }
+    if let Some(precision) = sweep.precision.filter(|precision| precision.missed > 0) {
+        let (share, most) = (number::plain(precision.wanted, Style::Share, 3), precision.replicas_max as usize);
+        let sentence = format!(
+            "in {} {} were not enough for ± {share}; a higher `--max-replicas` allows more",
+            Counted(precision.missed, "cell"),
+            Counted(most, "replica")
+        );
+        let sentence = wrap::words(sentence.split(' '), ["", "  "], width);
+        text += &sentence.lines().map(|line| styled(WARNING, line) + "\n").collect::<String>();
     }
     let missing = sweep.grid - sweep.cells.len();
     if missing > 0 {
