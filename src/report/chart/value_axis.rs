@@ -60,7 +60,8 @@ impl ValueAxis {
     pub fn around((min, max): (f64, f64), style: Style, rows: &Range<i32>) -> Self {
         let pixels = (rows.end, rows.start);
         let spread = (max - min) / max;
-        if min > 0.0 && max > min * LINEAR_MAX {
+        // Shares are compared by their differences: half of a success is half of it.
+        if style != Style::Share && min > 0.0 && max > min * LINEAR_MAX {
             let (low, high) = (min / LOGARITHMIC_HEADROOM, max * LOGARITHMIC_HEADROOM);
             let mut ticks = logarithmic((min, max), style);
             ticks.retain(|(tick, _)| (low..=high).contains(tick));
