@@ -105,13 +105,14 @@ fn a_figure_that_is_lost_is_worse() {
     assert!(done.code == 1 && done.stdout.contains(lost), "{}", done.stdout);
 }
 
-/// A pull request changes the file: more replicas are as good as the same, and fewer are said to be.
+/// A pull request changes the file: those that both have are compared, and it is said that there are others.
 #[test]
 fn the_replicas_that_both_have_are_compared() {
     let folder = saved();
     write(folder.path(), "scenarios/gate.toml", &met().replace("replicas = 10", "replicas = 12 # was 10"));
     let more = against(&folder, &["--tolerance", "0"]);
-    assert!(more.code == 0 && !more.stdout.contains("compared"), "{}", more.stdout);
+    let said = " -      scenarios/gate.toml: only 10 of 12 replicas are compared: the baseline has no more\n";
+    assert!(more.code == 0 && more.stdout.contains(said), "{}", more.stdout);
     let fewer = against(&folder, &["--tolerance", "0", "-n", "4"]);
     let said = " -      scenarios/gate.toml: only 4 of the baseline's 10 replicas are compared\n";
     assert!(fewer.code == 0 && fewer.stdout.contains(said), "{}", fewer.stdout);
@@ -150,6 +151,92 @@ fn what_was_cut_short_is_not_saved() {
     let left: Vec<_> =
         fs::read_dir(folder.path()).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
     assert_eq!(left.len(), 2, "no temporary file is left: {left:?}");
+}
+
+/// Another client than the one that was measured, and yet no proof: one pair of replicas has no spread to tell luck by.
+#[test]
+fn one_replica_proves_nothing() {
+    let folder = scratch();
+    write(folder.path(), "scenarios/gate.toml", &met());
+    test(folder.path(), &["--save-baseline", "b.json", "-n", "1"]);
+    let never = ["--set", "retries.often.max_retries=0", "--variant", "as-it-is"];
+    let done = against(&folder, &[&never[..], &["-n", "1"]].concat());
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    let unsure = " unsure scenarios/gate.toml: as-it-is: scenario success_ratio: ";
+    let why = " % worse, which may be chance: one pair of replicas cannot tell; save the baseline with more, by \
+               `--replicas N`\n";
+    assert!(done.stdout.contains(unsure) && done.stdout.contains(why), "{}", done.stdout);
+    let note =
+        " -      scenarios/gate.toml: one replica proves nothing: only two or more can show that a figure is worse\n";
+    assert!(done.stdout.contains(note), "{}", done.stdout);
+    test(folder.path(), &["--save-baseline", "b.json", "-n", "10"]);
+    let one_now = against(&folder, &[&never[..], &["-n", "1"]].concat());
+    assert!(one_now.code == 0 && one_now.stdout.contains(": one pair of replicas cannot tell\n"), "{}", one_now.stdout);
+    assert_eq!(against(&folder, &never).code, 1, "ten of each do prove it");
+}
+
+/// A tenth of the requests is answered within the timeout, and with a longer one all of them are: what these have waited
+/// for is no loss, and neither is that the run takes longer. Where as many succeed as before, a longer wait is one.
+#[test]
+fn what_succeeds_now_may_take_longer() {
+    let folder = scratch();
+    let patient =
+        met().replace("effect = { fail = { probability = 0.5 } }", "effect = { fail = { probability = 0.0 } }");
+    let patient =
+        patient.replace("retry = \"often\"", "retry = \"none\"").replace("timeout = \"1s\"", "timeout = \"200ms\"");
+    let slow =
+        patient.replace("service_time = \"10ms\"", "service_time = { uniform = { min = \"0s\", max = \"2s\" } }");
+    let slow = slow.replace("[variants.patient]\n\"retries.often.max_retries\" = 4\n", "");
+    write(folder.path(), "scenarios/gate.toml", slow.split("[[expect]]").next().expect("what comes before"));
+    test(folder.path(), &["--save-baseline", "b.json"]);
+    let all = against(&folder, &["--set", "clients.web.calls.api.timeout=2s"]);
+    assert_eq!(all.code, 0, "{}", all.stdout);
+    let note = " -      scenarios/gate.toml: `latency_p50_ms`, `latency_p99_ms` of variant `as-it-is` are not compared: more \
+                requests succeed\n";
+    assert!(
+        all.stdout.contains(note) && all.stdout.contains(" scenario success_ratio: 1 against 0.083 in "),
+        "{}",
+        all.stdout
+    );
+    test(folder.path(), &["--save-baseline", "b.json", "--set", "clients.web.calls.api.timeout=9s"]);
+    let longer = ["--set", "clients.web.calls.api.timeout=9s", "--set", "services.api.service_time=3s"];
+    let longer = against(&folder, &longer);
+    assert!(
+        longer.code == 1 && longer.stdout.contains(" scenario latency_p50_ms: 3,000 ms against "),
+        "{}",
+        longer.stdout
+    );
+}
+
+/// A baseline of another version, in which a metric had another name: that is not the same as one that had no value.
+#[test]
+fn what_was_not_recorded_is_not_judged() {
+    let folder = saved();
+    let path = folder.path().join("b.json");
+    let text = fs::read_to_string(&path).expect("it was saved");
+    fs::write(&path, text.replacen("\"retries\"", "\"tries\"", 1)).expect("the folder is writable");
+    let done = against(&folder, &["--tolerance", "0%"]);
+    let notes: Vec<&str> = done.stdout.lines().filter(|line| line.starts_with(" -  ")).collect();
+    let expected = [
+        " -      scenarios/gate.toml: `retries` of variant `as-it-is` is not in the baseline",
+        " -      scenarios/gate.toml: `tries` of variant `as-it-is` is in the baseline, but not compared by this stormsim",
+    ];
+    assert_eq!((done.code, &notes[..]), (0, &expected[..]), "{}", done.stdout);
+    assert!(!done.stdout.contains("better") && !done.stdout.contains("FAILED"), "{}", done.stdout);
+    let junit = against(&folder, &["--format", "junit"]).stdout;
+    assert!(junit.contains("failures=\"0\" errors=\"0\" skipped=\"0\""), "the variant is compared: {junit}");
+}
+
+/// Where nothing was retried there was no last retry, in any replica: that is recorded, and there is one now.
+#[test]
+fn what_was_undefined_is_judged() {
+    let folder = scratch();
+    write(folder.path(), "scenarios/gate.toml", &met());
+    test(folder.path(), &["--save-baseline", "b.json", "--set", "faults.errors.effect.fail.probability=0.0"]);
+    let done = against(&folder, &[]);
+    let new = " FAILED scenarios/gate.toml: patient: scenario last_retry_s: defined in 10 of 10 replicas, in the baseline in \
+               0, worse\n";
+    assert!(done.code == 1 && done.stdout.contains(new), "{}", done.stdout);
 }
 
 #[test]
