@@ -260,13 +260,71 @@ fn machines_are_told_the_same() {
     assert!((retries["worse_by"].as_f64().expect("a share") - (now / before - 1.0)).abs() < 1e-12, "{retries}");
 }
 
-/// Several files in one baseline, of which only one is looked at afterwards.
-#[test]
-fn a_baseline_has_many_scenarios() {
+/// The figures of every scenario and variant in a baseline.
+fn kept(folder: &tempfile::TempDir) -> Value {
+    let text = fs::read_to_string(folder.path().join("b.json")).expect("it was saved");
+    serde_json::from_str::<Value>(&text).expect("JSON")["scenarios"].take()
+}
+
+/// A folder with two scenarios and the baseline of both.
+fn saved_both() -> tempfile::TempDir {
     let folder = saved();
     write(folder.path(), "scenarios/other.toml", &met().replace("name = \"gate\"", "name = \"other\""));
     assert_eq!(stormsim(folder.path(), &["test", "scenarios", "--save-baseline", "b.json", "--quiet"]).stderr, "");
+    folder
+}
+
+/// Of several files in one baseline only one is looked at afterwards.
+#[test]
+fn a_baseline_has_many_scenarios() {
+    let folder = saved_both();
     assert_eq!(stormsim(folder.path(), &["test", "scenarios/other.toml", "--baseline", "b.json"]).code, 0);
+}
+
+/// One variant of one of two scenarios is saved anew: only its figures are others afterwards.
+#[test]
+fn what_did_not_run_stays_in_the_baseline() {
+    let folder = saved_both();
+    let before = kept(&folder);
+    let worse = ["--set", "faults.errors.effect.fail.probability=0.9"];
+    let one = test(folder.path(), &[&worse[..], &["--variant", "patient", "--save-baseline", "b.json"]].concat());
+    assert_eq!(one.stderr, "baseline saved to b.json; 1 scenario in it that did not run is as it was\n");
+    let after = kept(&folder);
+    assert_eq!(after["other"], before["other"]);
+    let variant = |of: &Value, name: &str| of["gate"]["variants"][name].clone();
+    assert_eq!(variant(&after, "as-it-is"), variant(&before, "as-it-is"));
+    assert_ne!(variant(&after, "patient"), variant(&before, "patient"));
+    let all = test(folder.path(), &[&worse[..], &["--seed", "7", "--save-baseline", "b.json"]].concat());
+    assert_eq!(all.stderr, one.stderr, "a whole scenario may have another seed");
+    let last = kept(&folder);
+    assert_eq!((&last["gate"]["seed"], &last["other"]), (&7.into(), &before["other"]));
+    let renamed = met().replace("[variants.as-it-is]", "[variants.hasty]");
+    write(folder.path(), "scenarios/gate.toml", &renamed);
+    test(folder.path(), &["--save-baseline", "b.json"]);
+    let variants: Vec<String> =
+        kept(&folder)["gate"]["variants"].as_object().expect("a table").keys().cloned().collect();
+    assert_eq!(variants.len(), 2, "a variant that is gone is gone: {variants:?}");
+}
+
+/// Variants of one scenario are compared with each other's luck, so they cannot stand beside each other otherwise.
+#[test]
+fn variants_of_other_luck_are_not_put_together() {
+    let folder = saved();
+    let before = kept(&folder);
+    let save = ["--variant", "patient", "--save-baseline", "b.json"];
+    for other in [["--seed", "7"], ["-n", "4"]] {
+        let done = test(folder.path(), &[&save[..], &other].concat());
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""), "nothing is simulated");
+        assert_eq!(
+            done.stderr,
+            "error: cannot save the variant `patient` of `gate` in the baseline `b.json`: the others there have the seed \
+             42 and 10 replicas, which is not the same luck; add `--seed 42 --replicas 10`, or save all variants, without \
+             `--variant`\n"
+        );
+    }
+    let precise = test(folder.path(), &[&save[..], &["--precision", "1%", "--max-replicas", "40"]].concat());
+    assert!(precise.code == 2 && precise.stderr.contains("; add `--seed 42 --replicas 10`, or"), "{}", precise.stderr);
+    assert_eq!(kept(&folder), before);
 }
 
 /// Several services and faults with metrics that are gated: what is kept under a name has the mean that the summary has
