@@ -19,8 +19,8 @@ pub struct Gate {
     before: Option<Baseline>,
     tolerance: f64,
     target: Option<Target>,
-    /// Whether only one variant runs, so that it says nothing that the others are not there.
-    picks_variant: bool,
+    /// The only variant that runs, if it is not all of them: that the others are not there means nothing.
+    variant: Option<String>,
     quiet: bool,
 }
 
@@ -36,13 +36,35 @@ impl Gate {
         if let (Some(path), Some(baseline)) = (&arguments.baseline, &before) {
             check_scenarios(path, baseline, scenarios)?;
         }
-        Ok(Self {
+        let gate = Self {
             before,
             tolerance: arguments.tolerance.unwrap_or(TOLERANCE_DEFAULT),
             target,
-            picks_variant: arguments.settings.variant.is_some(),
+            variant: arguments.settings.variant.clone(),
             quiet: arguments.quiet,
-        })
+        };
+        // How many replicas a precision takes is only known at the end.
+        let replicas = |scenario: &Scenario| arguments.precision.precision.is_none().then_some(scenario.replicas);
+        for (_, scenario) in scenarios {
+            gate.check_others(&scenario.name, scenario.seed, replicas(scenario))?;
+        }
+        Ok(gate)
+    }
+
+    /// The variants that are kept of a scenario beside the one that runs must have met the same luck as often.
+    fn check_others(&self, name: &str, seed: u64, replicas: Option<u32>) -> Result<(), CommandError> {
+        let (Some(target), Some(picked)) = (&self.target, &self.variant) else { return Ok(()) };
+        let Some(kept) = target.kept().and_then(|baseline| baseline.scenarios.get(name)) else { return Ok(()) };
+        let is_alike = kept.seed == seed && replicas.is_none_or(|replicas| replicas == kept.replicas);
+        if is_alike || kept.variants.keys().all(|variant| variant == picked) {
+            return Ok(());
+        }
+        let (path, seed, replicas) = (target.path().display(), kept.seed, kept.replicas);
+        Err(CommandError::Message(format!(
+            "cannot save the variant `{picked}` of `{name}` in the baseline `{path}`: the others there have the seed \
+             {seed} and {replicas} replicas, which is not the same luck; add `--seed {seed} --replicas {replicas}`, or \
+             save all variants, without `--variant`"
+        )))
     }
 
     /// Says in the summary how it compares.
@@ -53,13 +75,13 @@ impl Gate {
 
     fn against(&self, summary: &Summary, kept: &Kept) -> Regressions {
         let mut regressions = Regressions::of(summary, kept, self.tolerance);
-        if self.picks_variant {
+        if self.variant.is_some() {
             regressions.unmatched.retain(|part| summary.variants.iter().any(|variant| variant.name == part.variant));
         }
         regressions
     }
 
-    /// Saves the new baseline, unless a part of it is missing.
+    /// Saves the new baseline, unless a part of it is missing. What is kept there and did not run stays as it is.
     pub fn save(
         &self,
         scenarios: &[(&Path, Scenario)],
@@ -74,9 +96,23 @@ impl Gate {
             terminal.error(&format!("no baseline was saved: `{file}` did not run to its end"));
             return Ok(());
         }
-        let path = target.write(&Baseline::of(summaries)).map_err(|error| CommandError::Message(error.to_string()))?;
+        for summary in summaries {
+            self.check_others(&summary.scenario.name, summary.seed, Some(summary.replicas))?;
+        }
+        let new = Baseline::of(summaries);
+        let count = new.scenarios.len();
+        let baseline = match target.kept() {
+            Some(kept) => new.over(kept.clone(), self.variant.is_some()),
+            None => new,
+        };
+        target.write(&baseline).map_err(|error| CommandError::Message(error.to_string()))?;
         if !self.quiet {
-            terminal.message(&format!("baseline saved to {}", path.display()));
+            let others = match baseline.scenarios.len() - count {
+                0 => String::new(),
+                1 => "; 1 scenario in it that did not run is as it was".to_owned(),
+                several => format!("; {several} scenarios in it that did not run are as they were"),
+            };
+            terminal.message(&format!("baseline saved to {}{others}", target.path().display()));
         }
         Ok(())
     }

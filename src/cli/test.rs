@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use stormsim::experiment::Summary;
 use stormsim::report::{github, json, junit, text};
-use stormsim::scenario::Scenario;
+use stormsim::scenario::{Diagnostics, Scenario};
 
 use crate::cli::args::{TestArguments, TestFormat};
 use crate::cli::baseline::{self, Gate};
@@ -24,10 +24,7 @@ pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, Comma
     let scenarios = match load_all(paths, &arguments.settings, terminal) {
         Ok(scenarios) => scenarios,
         Err(wrong) => {
-            if arguments.format == TestFormat::Github {
-                let errors = wrong.iter().map(|(file, diagnostics)| github::errors(file, diagnostics));
-                terminal.result(&errors.collect::<String>())?;
-            }
+            terminal.result(&errors(arguments.format, &wrong, &files))?;
             return Ok(Exit::Error);
         }
     };
@@ -51,6 +48,20 @@ pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, Comma
     gate.save(&scenarios, &summaries, terminal)?;
     printed?;
     Ok(exit)
+}
+
+/// What goes to standard output where some of the files are no scenarios; people have read it on standard error, and
+/// there is no summary to print as JSON.
+fn errors(format: TestFormat, wrong: &[(&Path, Diagnostics)], files: &[PathBuf]) -> String {
+    match format {
+        TestFormat::Text | TestFormat::Json => String::new(),
+        TestFormat::Junit => {
+            let is_wrong = |file: &Path| wrong.iter().any(|(wrong, _)| *wrong == file);
+            let skipped: Vec<&Path> = files.iter().map(PathBuf::as_path).filter(|file| !is_wrong(file)).collect();
+            junit::errors(wrong, &skipped)
+        }
+        TestFormat::Github => wrong.iter().map(|(file, diagnostics)| github::errors(file, diagnostics)).collect(),
+    }
 }
 
 /// What goes to standard output. Of the scenarios only the first may have been simulated.

@@ -1,5 +1,7 @@
 //! What came out before, as a file keeps it: by scenario and variant the figures that are gated, of every replica.
 
+use std::mem;
+
 use indexmap::IndexMap;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -34,7 +36,8 @@ pub struct Tool {
 /// What is kept of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// SHA-256 of the file, in hex; for whoever asks what it was made from.
+    /// SHA-256 of the file, in hex; for whoever asks what it was made from. Of variants that were saved one by one, that
+    /// of the last.
     pub sha256: String,
     /// The seed.
     pub seed: u64,
@@ -66,12 +69,28 @@ impl Baseline {
         Self { schema_version: SCHEMA_VERSION, tool, scenarios: scenarios.collect() }
     }
 
+    /// Puts these into `kept` and leaves the rest of it as it is. Of a scenario that both have, all variants are replaced,
+    /// or of `some_variants` those that are here.
+    pub fn over(self, kept: Self, some_variants: bool) -> Self {
+        let mut scenarios = kept.scenarios;
+        for (name, mut new) in self.scenarios {
+            let old = scenarios.get_mut(&name).filter(|_| some_variants);
+            if let Some(old) = old {
+                let mut variants = mem::take(&mut old.variants);
+                variants.extend(new.variants);
+                new.variants = variants;
+            }
+            scenarios.insert(name, new);
+        }
+        Self { scenarios, ..self }
+    }
+
     /// The first table that has not a value for each replica, as `scenario, variant, metric`; none if all have.
     pub fn damage(&self) -> Option<String> {
         self.scenarios.iter().find_map(|(scenario, kept)| {
             kept.variants.iter().find_map(|(variant, tables)| {
-                let mut tables = tables.tables();
-                let (metric, values) = tables.find(|(_, values)| values.len() != kept.replicas as usize)?;
+                let mut metrics = tables.tables().flat_map(|(.., table)| table);
+                let (metric, values) = metrics.find(|(_, values)| values.len() != kept.replicas as usize)?;
                 let (found, wanted) = (values.len(), kept.replicas);
                 Some(format!("`{metric}` of variant `{variant}` of `{scenario}` has {found} values, not {wanted}"))
             })
@@ -99,10 +118,8 @@ impl KeptVariant {
                 ScopeKind::Fault => kept.faults.entry(gated.name.to_owned()).or_default(),
                 _ => &mut kept.metrics,
             };
-            // What is defined nowhere is not there.
-            if gated.values.iter().any(Option::is_some) {
-                table.insert(gated.column.name.to_owned(), gated.values);
-            }
+            // Also what is defined nowhere: what is not there counts as never recorded.
+            table.insert(gated.column.name.to_owned(), gated.values);
         }
         kept
     }
@@ -116,15 +133,11 @@ impl KeptVariant {
         }
     }
 
-    /// The things that have figures, beside the scenario as a whole.
-    pub fn parts(&self) -> impl Iterator<Item = (ScopeKind, &str)> {
-        let services = self.services.keys().map(|name| (ScopeKind::Service, name.as_str()));
-        services.chain(self.faults.keys().map(|name| (ScopeKind::Fault, name.as_str())))
-    }
-
-    fn tables(&self) -> impl Iterator<Item = (&String, &Values)> {
-        let all = [&self.metrics].into_iter().chain(self.services.values()).chain(self.faults.values());
-        all.flatten()
+    /// The figures of everything, the scenario first.
+    pub fn tables(&self) -> impl Iterator<Item = (ScopeKind, &str, &KeptTable)> {
+        let services = self.services.iter().map(|(name, table)| (ScopeKind::Service, name.as_str(), table));
+        let faults = self.faults.iter().map(|(name, table)| (ScopeKind::Fault, name.as_str(), table));
+        [(ScopeKind::Scenario, "", &self.metrics)].into_iter().chain(services).chain(faults)
     }
 }
 

@@ -280,7 +280,8 @@ pub struct Verdict {
     /// How many windows were judged, of which this is the worst; 1 for a single one or the whole run. If they were not
     /// judged, from and until are those of all together.
     pub windows: u32,
-    /// The 95 % interval, where the figure is a mean.
+    /// The 95 % interval, where the figure is a mean: of the share of replicas that `recovered` the exact one, of others
+    /// Student's.
     pub ci95: Option<[f64; 2]>,
     /// Whether a bound of the condition lies within the interval, so that other luck may have met or failed it.
     pub straddles: bool,
@@ -305,14 +306,14 @@ impl Expectation {
         let actual = self.statistic.of(stat).filter(|_| defined);
         let met = actual.is_some_and(|actual| self.condition.holds(actual));
         let is_mean = defined && self.statistic == Statistic::Mean;
-        let bound = settling::straddled(self.metric, self.condition, stat).filter(|_| is_mean);
+        let bounds = if is_mean { settling::straddled(self.metric, self.condition, stat) } else { Vec::new() };
         Verdict {
             actual,
             undefined: replicas - stat.n,
             judgement: if met { Judgement::Met } else { Judgement::NotMet },
-            ci95: stat.ci95.filter(|_| is_mean),
-            straddles: bound.is_some(),
-            settles_at: bound.and_then(|bound| settling::replicas(stat, bound)),
+            ci95: settling::interval(self.metric, stat).filter(|_| is_mean),
+            straddles: !bounds.is_empty(),
+            settles_at: settling::replicas(self.metric, stat, &bounds),
             from: window.map(|window| window.from_s),
             until: window.map(|window| window.until_s),
             windows: 1,

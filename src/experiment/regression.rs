@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::experiment::baseline::{Kept, KeptVariant};
 use crate::experiment::gated::Gated;
 use crate::experiment::{Difference, Shown, Summary, VariantSummary, settling};
-use crate::metrics::catalogue::{Better, ScopeKind, Unit};
+use crate::metrics::catalogue::{Better, OF_SUCCEEDED, ScopeKind, Unit};
 
 /// A summary against what its baseline keeps of the scenario.
 #[derive(Clone, Debug, Serialize)]
@@ -16,9 +16,11 @@ pub struct Regressions {
     pub replicas: u32,
     /// How many the baseline has.
     pub replicas_of_baseline: u32,
+    /// How many were simulated.
+    pub replicas_of_run: u32,
     /// Every figure that is worse or better by more than the tolerance, in the order of variants and catalogue.
     pub changes: Vec<Change>,
-    /// What could not be compared, because only one side has it.
+    /// What was not compared, for the most part because only one side has it.
     pub unmatched: Vec<Unmatched>,
 }
 
@@ -44,7 +46,8 @@ pub struct Change {
     /// Before and now, replica by replica.
     #[serde(flatten)]
     pub difference: Difference,
-    /// How many replicas would tell whether it is chance; none if it is not in doubt, or for more than a million.
+    /// How many replicas would tell whether it is chance, if as large a part of them has a value in both; none if it is
+    /// not in doubt, if one pair has no spread to tell it from, and for more than a million.
     pub settles_at: Option<u32>,
 }
 
@@ -60,7 +63,7 @@ pub enum Trend {
     Worse,
 }
 
-/// Something that only one side has.
+/// Something that was not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unmatched {
     /// The variant.
@@ -69,6 +72,8 @@ pub struct Unmatched {
     pub scope: &'static str,
     /// Its name; empty for the variant as a whole.
     pub name: String,
+    /// Which metrics of it; empty if none was compared.
+    pub metrics: Vec<String>,
     /// Why it was not compared.
     pub because: Because,
 }
@@ -81,6 +86,11 @@ pub enum Because {
     NotInBaseline,
     /// The scenario does not have it any more.
     NotInScenario,
+    /// The scenario still has the thing, but the metric is not gated, or not known, any more.
+    NotGated,
+    /// It is about the requests that succeeded, and these are more of all than before: the ones that failed until then
+    /// are among them now.
+    MoreSucceed,
     /// Not all of its replicas ran to their end.
     Partial,
 }
@@ -92,6 +102,7 @@ impl Regressions {
             tolerance,
             replicas: summary.replicas.min(kept.replicas),
             replicas_of_baseline: kept.replicas,
+            replicas_of_run: summary.replicas,
             changes: Vec::new(),
             unmatched: Vec::new(),
         };
@@ -115,21 +126,50 @@ impl Regressions {
 
     fn compare(&mut self, variant: &VariantSummary, before: &KeptVariant) {
         let gated = variant.gated();
+        let mut changes = Vec::new();
         for figure in &gated {
+            let thing = (figure.kind, figure.name);
             let Some(table) = before.table(figure.kind, figure.name) else {
-                self.leave_out_part(&variant.name, (figure.kind, figure.name), Because::NotInBaseline);
+                self.leave_out_part(&variant.name, thing, Because::NotInBaseline);
                 continue;
             };
-            let reference = table.get(figure.column.name).map_or(&[][..], Vec::as_slice);
-            let pairs: Vec<_> = (0..self.replicas as usize)
-                .map(|replica| (reference.get(replica).copied().flatten(), figure.values[replica]))
-                .collect();
-            let changes = [of_values(figure, &pairs, self.tolerance), of_definition(figure, &pairs)];
+            // What was undefined in every replica is there, as so many nulls; what is not was not looked at.
+            let Some(reference) = table.get(figure.column.name) else {
+                self.leave_out_metric(&variant.name, thing, figure.column.name, Because::NotInBaseline);
+                continue;
+            };
+            let pairs: Vec<_> = reference.iter().copied().zip(figure.values.iter().copied()).collect();
+            let both = [of_values(figure, &pairs, self.tolerance), of_definition(figure, &pairs)];
             let named = |change| Change { variant: variant.name.clone(), ..change };
-            self.changes.extend(changes.into_iter().flatten().map(named));
+            changes.extend(both.into_iter().flatten().map(named));
         }
-        for part in before.parts().filter(|part| gated.iter().all(|figure| (figure.kind, figure.name) != *part)) {
-            self.leave_out_part(&variant.name, part, Because::NotInScenario);
+        self.take(&variant.name, changes);
+        let is_gated = |thing, metric: Option<&str>| {
+            let mut figures = gated.iter().filter(|figure| (figure.kind, figure.name) == thing);
+            figures.any(|figure| metric.is_none_or(|metric| figure.column.name == metric))
+        };
+        for (kind, name, table) in before.tables() {
+            if !is_gated((kind, name), None) {
+                self.leave_out_part(&variant.name, (kind, name), Because::NotInScenario);
+                continue;
+            }
+            for metric in table.keys().filter(|&metric| !is_gated((kind, name), Some(metric))) {
+                self.leave_out_metric(&variant.name, (kind, name), metric, Because::NotGated);
+            }
+        }
+    }
+
+    /// The changes of a variant, but not for the worse of what is about the requests that succeed where more of all do.
+    fn take(&mut self, variant: &str, changes: Vec<Change>) {
+        let is_better = |change: &Change| change.metric == "success_ratio" && change.trend == Trend::Better;
+        let more_succeed = changes.iter().any(is_better);
+        for change in changes {
+            let of_others = more_succeed && OF_SUCCEEDED.contains(&change.metric);
+            if of_others && change.trend != Trend::Better {
+                self.leave_out_metric(variant, (ScopeKind::Scenario, ""), change.metric, Because::MoreSucceed);
+            } else {
+                self.changes.push(change);
+            }
         }
     }
 
@@ -138,11 +178,38 @@ impl Regressions {
     }
 
     /// Once, however many figures the thing has.
-    fn leave_out_part(&mut self, variant: &str, (kind, name): (ScopeKind, &str), because: Because) {
-        let part = Unmatched { variant: variant.to_owned(), scope: kind.name(), name: name.to_owned(), because };
+    fn leave_out_part(&mut self, variant: &str, thing: (ScopeKind, &str), because: Because) {
+        let part = Unmatched::new(variant, thing, because);
         if self.unmatched.last() != Some(&part) {
             self.unmatched.push(part);
         }
+    }
+
+    /// Together with the other metrics of the thing that are left out for the same reason.
+    fn leave_out_metric(&mut self, variant: &str, thing: (ScopeKind, &str), metric: &str, because: Because) {
+        let part = Unmatched::new(variant, thing, because);
+        let same = self.unmatched.iter_mut().find(|other| {
+            (&other.variant, other.scope, &other.name, other.because)
+                == (&part.variant, part.scope, &part.name, part.because)
+        });
+        match same {
+            Some(other) if other.metrics.iter().any(|other| other == metric) => {}
+            Some(other) => other.metrics.push(metric.to_owned()),
+            None => self.unmatched.push(Unmatched { metrics: vec![metric.to_owned()], ..part }),
+        }
+    }
+}
+
+impl Unmatched {
+    /// A thing as a whole.
+    fn new(variant: &str, (kind, name): (ScopeKind, &str), because: Because) -> Self {
+        let (variant, name) = (variant.to_owned(), name.to_owned());
+        Self { variant, scope: kind.name(), name, metrics: Vec::new(), because }
+    }
+
+    /// Whether nothing of the variant was compared.
+    pub fn is_variant(&self) -> bool {
+        self.name.is_empty() && self.metrics.is_empty()
     }
 }
 
@@ -154,7 +221,7 @@ fn of_values(figure: &Gated<'_>, pairs: &[(Option<f64>, Option<f64>)], tolerance
     let trend = trend(&difference, figure.better == Better::Higher, tolerance * before.abs())?;
     let worse = if figure.better == Better::Higher { -1.0 } else { 1.0 };
     let worse_by = difference.ratio.map(|ratio| worse * (ratio - 1.0));
-    Some(change(figure, trend, None, worse_by, difference))
+    Some(Change { worse_by, ..change(figure, trend, pairs.len() as u32, difference) })
 }
 
 /// The change of the number of replicas in which there is a value at all.
@@ -167,26 +234,22 @@ fn of_definition(figure: &Gated<'_>, pairs: &[(Option<f64>, Option<f64>)]) -> Op
         pairs.iter().filter(|(before, _)| before.is_some()).count() as u32,
         pairs.iter().filter(|(_, now)| now.is_some()).count() as u32,
     ];
-    Some(change(figure, trend, Some(counts), None, difference))
+    Some(Change { defined: Some(counts), ..change(figure, trend, pairs.len() as u32, difference) })
 }
 
-fn change(
-    figure: &Gated<'_>,
-    trend: Trend,
-    defined: Option<[u32; 2]>,
-    worse_by: Option<f64>,
-    difference: Difference,
-) -> Change {
-    let in_doubt = trend == Trend::MayBeChance;
+/// From the pairs in which both are defined, of so many replicas.
+fn change(figure: &Gated<'_>, trend: Trend, replicas: u32, difference: Difference) -> Change {
+    let pairs = difference.difference.n;
+    let in_doubt = settling::replicas_of_mean(&difference.difference, 0.0).filter(|_| trend == Trend::MayBeChance);
     Change {
         variant: String::new(),
         scope: figure.kind.name(),
         name: figure.name.to_owned(),
         metric: figure.column.name,
         trend,
-        defined,
-        worse_by,
-        settles_at: settling::replicas(&difference.difference, 0.0).filter(|_| in_doubt),
+        defined: None,
+        worse_by: None,
+        settles_at: in_doubt.and_then(|wanted| settling::replicas_of_pairs(wanted, pairs, replicas)),
         difference,
     }
 }
@@ -241,8 +304,8 @@ mod tests {
         let before = &[100.0, 110.0];
         assert_eq!(by_value("retries", before, more, 0.05), Some(Trend::Worse));
         assert_eq!(by_value("retries", more, before, 0.05), Some(Trend::Better));
-        assert_eq!(by_value("goodput_rps", before, more, 0.05), Some(Trend::Better));
-        assert_eq!(by_value("goodput_rps", more, before, 0.05), Some(Trend::Worse));
+        assert_eq!(by_value("succeeded", before, more, 0.05), Some(Trend::Better));
+        assert_eq!(by_value("succeeded", more, before, 0.05), Some(Trend::Worse));
         assert_eq!(by_value("retries", less, less, 0.0), None);
     }
 
@@ -269,7 +332,27 @@ mod tests {
         let change = of_values(&figure("retries", &now), &pairs, 0.05).expect("it is 10 % more");
         assert_eq!((change.trend, change.settles_at), (Trend::MayBeChance, Some(15)));
         assert!((change.worse_by.unwrap() - 0.1).abs() < 1e-12);
-        assert_eq!(of_values(&figure("goodput_rps", &now), &pairs, 0.05), None, "nor an improvement");
+        assert_eq!(of_values(&figure("succeeded", &now), &pairs, 0.05), None, "nor an improvement");
+    }
+
+    /// The same differences where 7 of 10 replicas have no value on one of the sides: 15 pairs take 50 replicas.
+    #[test]
+    fn replicas_without_a_value_settle_nothing() {
+        let before = [&[Some(100.0); 6][..], &[None; 4]].concat();
+        let now = [&[None; 3][..], &[Some(100.0), Some(100.0), Some(130.0)], &[Some(100.0); 4]].concat();
+        let pairs: Vec<_> = before.into_iter().zip(now.iter().copied()).collect();
+        let change = of_values(&figure("retries", &now), &pairs, 0.05).expect("it is 10 % more");
+        assert_eq!((change.difference.difference.n, change.settles_at), (3, Some(50)));
+    }
+
+    /// One pair has no interval, however far apart its values are: it neither fails nor counts as an improvement.
+    #[test]
+    fn a_single_replica_proves_nothing() {
+        let [few, many, none] = [Some(100.0), Some(900.0), None];
+        assert_eq!(trends("retries", &[few], &[many], 0.05), [Some(Trend::MayBeChance), None]);
+        assert_eq!(trends("retries", &[many], &[few], 0.05), [None, None]);
+        assert_eq!(trends("latency_p99_ms", &[few], &[none], 0.05), [None, Some(Trend::MayBeChance)]);
+        assert_eq!(trends("retries", &[few; 2], &[many; 2], 0.05), [Some(Trend::Worse), None], "two do");
     }
 
     /// Of 20 replicas all lose their value, or one does, which may be chance: -0.05 ± 0.105.

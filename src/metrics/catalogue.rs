@@ -15,6 +15,10 @@ pub use definitions::{CALLS, FAULTS, REQUESTS, SCENARIO, SERVICES};
 pub const SHARES: [&str; 6] =
     ["success_ratio", "first_try_success_ratio", "retry_ratio", "wasted_ratio", "utilisation", "queued_ratio"];
 
+/// Metrics of the succeeded requests alone that are gated. Where more of all requests succeed, they are about others than
+/// before: slower ones, which have failed until then.
+pub const OF_SUCCEEDED: [&str; 3] = ["degraded", "latency_p50_ms", "latency_p99_ms"];
+
 /// The unit of a metric. It is also the end of the metric's name, where it has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
@@ -297,6 +301,14 @@ mod tests {
         assert_eq!(scenario, [client, call].concat());
         assert_eq!(service, ["arrivals_last_rps", "queue_wait_p99_ms"]);
         assert_eq!(fault.len(), FAULTS.len(), "a recovery is looked for wherever it comes");
+    }
+
+    #[test]
+    fn what_is_gated_of_succeeded_requests_is_known() {
+        let gated = |column: &Column| column.better.is_some();
+        let of_succeeded = |column: &Column| column.name.starts_with("latency_") || column.name == "degraded";
+        let columns = columns(ScopeKind::Scenario).into_iter().filter(|column| gated(column) && of_succeeded(column));
+        assert_eq!(columns.map(|column| column.name).collect::<Vec<_>>(), OF_SUCCEEDED);
     }
 
     #[test]

@@ -9,10 +9,27 @@ use crate::report::verdict::{settles_at, thing};
 pub(super) fn change(change: &Change, regressions: &Regressions) -> String {
     let Change { variant, scope, name, metric, .. } = change;
     let doubt = match change.trend {
-        Trend::MayBeChance => format!(", which may be chance: {}", settles_at(change.settles_at)),
+        Trend::MayBeChance => format!(", which may be chance: {}", what_settles(change, regressions)),
         Trend::Worse | Trend::Better => String::new(),
     };
     format!("{variant}: {} {metric}: {}{doubt}", thing(scope, name), before_and_now(change, regressions))
+}
+
+/// How many replicas would tell, and where they are missing.
+fn what_settles(change: &Change, regressions: &Regressions) -> String {
+    let kept = regressions.replicas_of_baseline;
+    if change.difference.difference.n == 1 {
+        let way_out = if kept == 1 { "; save the baseline with more, by `--replicas N`" } else { "" };
+        return format!("one pair of replicas cannot tell{way_out}");
+    }
+    let sentence = settles_at(change.settles_at);
+    match change.settles_at {
+        Some(replicas) if replicas > kept => {
+            let replicas = number::rounded_up(replicas).replace(',', "");
+            format!("{sentence}, in the baseline as well: save that with `--replicas {replicas}`")
+        }
+        _ => sentence,
+    }
 }
 
 fn before_and_now(change: &Change, regressions: &Regressions) -> String {
@@ -34,25 +51,50 @@ fn before_and_now(change: &Change, regressions: &Regressions) -> String {
     format!("{now} against {before} in the baseline, {by}")
 }
 
+/// What was not compared and why, and how many replicas were.
+pub(super) fn notes(regressions: &Regressions) -> impl Iterator<Item = String> {
+    regressions.unmatched.iter().map(unmatched).chain(left_out(regressions)).chain(alone(regressions))
+}
+
 /// Why something was not compared, and what.
 pub(super) fn unmatched(unmatched: &Unmatched) -> String {
-    let Unmatched { variant, scope, name, because } = unmatched;
-    let what = match name.is_empty() {
+    let Unmatched { variant, scope, name, metrics, because } = unmatched;
+    let thing = match name.is_empty() {
         true => format!("variant `{variant}`"),
         false => format!("{scope} `{name}` of variant `{variant}`"),
     };
+    let names: Vec<String> = metrics.iter().map(|metric| format!("`{metric}`")).collect();
+    let (what, is) = match names.len() {
+        0 => (thing, "is"),
+        1 => (format!("{} of {thing}", names[0]), "is"),
+        _ => (format!("{} of {thing}", names.join(", ")), "are"),
+    };
     match because {
-        Because::NotInBaseline => format!("{what} is not in the baseline"),
-        Because::NotInScenario => format!("{what} is in the baseline, but not in the scenario"),
+        Because::NotInBaseline => format!("{what} {is} not in the baseline"),
+        Because::NotInScenario => format!("{what} {is} in the baseline, but not in the scenario"),
+        Because::NotGated => format!("{what} {is} in the baseline, but not compared by this stormsim"),
+        Because::MoreSucceed => format!("{what} {is} not compared: more requests succeed"),
         Because::Partial => format!("{what} was cut short and is not compared with the baseline"),
     }
 }
 
 /// That fewer replicas were compared than there could be; none if all were.
-pub(super) fn left_out(regressions: &Regressions) -> Option<String> {
-    let Regressions { replicas, replicas_of_baseline: all, .. } = regressions;
-    (replicas < all)
-        .then(|| format!("only {replicas} of the baseline's {} are compared", Counted(*all as usize, "replica")))
+fn left_out(regressions: &Regressions) -> Option<String> {
+    let &Regressions { replicas, replicas_of_baseline, replicas_of_run, .. } = regressions;
+    let of = |all: u32| Counted(all as usize, "replica");
+    if replicas < replicas_of_baseline {
+        Some(format!("only {replicas} of the baseline's {} are compared", of(replicas_of_baseline)))
+    } else if replicas < replicas_of_run {
+        Some(format!("only {replicas} of {} are compared: the baseline has no more", of(replicas_of_run)))
+    } else {
+        None
+    }
+}
+
+/// That nothing can be worse by a single replica, if that is all there is.
+fn alone(regressions: &Regressions) -> Option<String> {
+    (regressions.replicas == 1)
+        .then(|| "one replica proves nothing: only two or more can show that a figure is worse".to_owned())
 }
 
 /// Than what a failure is worse: `worse by more than 5 %`.

@@ -105,13 +105,14 @@ fn a_figure_that_is_lost_is_worse() {
     assert!(done.code == 1 && done.stdout.contains(lost), "{}", done.stdout);
 }
 
-/// A pull request changes the file: more replicas are as good as the same, and fewer are said to be.
+/// A pull request changes the file: those that both have are compared, and it is said that there are others.
 #[test]
 fn the_replicas_that_both_have_are_compared() {
     let folder = saved();
     write(folder.path(), "scenarios/gate.toml", &met().replace("replicas = 10", "replicas = 12 # was 10"));
     let more = against(&folder, &["--tolerance", "0"]);
-    assert!(more.code == 0 && !more.stdout.contains("compared"), "{}", more.stdout);
+    let said = " -      scenarios/gate.toml: only 10 of 12 replicas are compared: the baseline has no more\n";
+    assert!(more.code == 0 && more.stdout.contains(said), "{}", more.stdout);
     let fewer = against(&folder, &["--tolerance", "0", "-n", "4"]);
     let said = " -      scenarios/gate.toml: only 4 of the baseline's 10 replicas are compared\n";
     assert!(fewer.code == 0 && fewer.stdout.contains(said), "{}", fewer.stdout);
@@ -152,6 +153,92 @@ fn what_was_cut_short_is_not_saved() {
     assert_eq!(left.len(), 2, "no temporary file is left: {left:?}");
 }
 
+/// Another client than the one that was measured, and yet no proof: one pair of replicas has no spread to tell luck by.
+#[test]
+fn one_replica_proves_nothing() {
+    let folder = scratch();
+    write(folder.path(), "scenarios/gate.toml", &met());
+    test(folder.path(), &["--save-baseline", "b.json", "-n", "1"]);
+    let never = ["--set", "retries.often.max_retries=0", "--variant", "as-it-is"];
+    let done = against(&folder, &[&never[..], &["-n", "1"]].concat());
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    let unsure = " unsure scenarios/gate.toml: as-it-is: scenario success_ratio: ";
+    let why = " % worse, which may be chance: one pair of replicas cannot tell; save the baseline with more, by \
+               `--replicas N`\n";
+    assert!(done.stdout.contains(unsure) && done.stdout.contains(why), "{}", done.stdout);
+    let note =
+        " -      scenarios/gate.toml: one replica proves nothing: only two or more can show that a figure is worse\n";
+    assert!(done.stdout.contains(note), "{}", done.stdout);
+    test(folder.path(), &["--save-baseline", "b.json", "-n", "10"]);
+    let one_now = against(&folder, &[&never[..], &["-n", "1"]].concat());
+    assert!(one_now.code == 0 && one_now.stdout.contains(": one pair of replicas cannot tell\n"), "{}", one_now.stdout);
+    assert_eq!(against(&folder, &never).code, 1, "ten of each do prove it");
+}
+
+/// A tenth of the requests is answered within the timeout, and with a longer one all of them are: what these have waited
+/// for is no loss, and neither is that the run takes longer. Where as many succeed as before, a longer wait is one.
+#[test]
+fn what_succeeds_now_may_take_longer() {
+    let folder = scratch();
+    let patient =
+        met().replace("effect = { fail = { probability = 0.5 } }", "effect = { fail = { probability = 0.0 } }");
+    let patient =
+        patient.replace("retry = \"often\"", "retry = \"none\"").replace("timeout = \"1s\"", "timeout = \"200ms\"");
+    let slow =
+        patient.replace("service_time = \"10ms\"", "service_time = { uniform = { min = \"0s\", max = \"2s\" } }");
+    let slow = slow.replace("[variants.patient]\n\"retries.often.max_retries\" = 4\n", "");
+    write(folder.path(), "scenarios/gate.toml", slow.split("[[expect]]").next().expect("what comes before"));
+    test(folder.path(), &["--save-baseline", "b.json"]);
+    let all = against(&folder, &["--set", "clients.web.calls.api.timeout=2s"]);
+    assert_eq!(all.code, 0, "{}", all.stdout);
+    let note = " -      scenarios/gate.toml: `latency_p50_ms`, `latency_p99_ms` of variant `as-it-is` are not compared: more \
+                requests succeed\n";
+    assert!(
+        all.stdout.contains(note) && all.stdout.contains(" scenario success_ratio: 1 against 0.083 in "),
+        "{}",
+        all.stdout
+    );
+    test(folder.path(), &["--save-baseline", "b.json", "--set", "clients.web.calls.api.timeout=9s"]);
+    let longer = ["--set", "clients.web.calls.api.timeout=9s", "--set", "services.api.service_time=3s"];
+    let longer = against(&folder, &longer);
+    assert!(
+        longer.code == 1 && longer.stdout.contains(" scenario latency_p50_ms: 3,000 ms against "),
+        "{}",
+        longer.stdout
+    );
+}
+
+/// A baseline of another version, in which a metric had another name: that is not the same as one that had no value.
+#[test]
+fn what_was_not_recorded_is_not_judged() {
+    let folder = saved();
+    let path = folder.path().join("b.json");
+    let text = fs::read_to_string(&path).expect("it was saved");
+    fs::write(&path, text.replacen("\"retries\"", "\"tries\"", 1)).expect("the folder is writable");
+    let done = against(&folder, &["--tolerance", "0%"]);
+    let notes: Vec<&str> = done.stdout.lines().filter(|line| line.starts_with(" -  ")).collect();
+    let expected = [
+        " -      scenarios/gate.toml: `retries` of variant `as-it-is` is not in the baseline",
+        " -      scenarios/gate.toml: `tries` of variant `as-it-is` is in the baseline, but not compared by this stormsim",
+    ];
+    assert_eq!((done.code, &notes[..]), (0, &expected[..]), "{}", done.stdout);
+    assert!(!done.stdout.contains("better") && !done.stdout.contains("FAILED"), "{}", done.stdout);
+    let junit = against(&folder, &["--format", "junit"]).stdout;
+    assert!(junit.contains("failures=\"0\" errors=\"0\" skipped=\"0\""), "the variant is compared: {junit}");
+}
+
+/// Where nothing was retried there was no last retry, in any replica: that is recorded, and there is one now.
+#[test]
+fn what_was_undefined_is_judged() {
+    let folder = scratch();
+    write(folder.path(), "scenarios/gate.toml", &met());
+    test(folder.path(), &["--save-baseline", "b.json", "--set", "faults.errors.effect.fail.probability=0.0"]);
+    let done = against(&folder, &[]);
+    let new = " FAILED scenarios/gate.toml: patient: scenario last_retry_s: defined in 10 of 10 replicas, in the baseline in \
+               0, worse\n";
+    assert!(done.code == 1 && done.stdout.contains(new), "{}", done.stdout);
+}
+
 #[test]
 fn machines_are_told_the_same() {
     let folder = saved();
@@ -173,13 +260,71 @@ fn machines_are_told_the_same() {
     assert!((retries["worse_by"].as_f64().expect("a share") - (now / before - 1.0)).abs() < 1e-12, "{retries}");
 }
 
-/// Several files in one baseline, of which only one is looked at afterwards.
-#[test]
-fn a_baseline_has_many_scenarios() {
+/// The figures of every scenario and variant in a baseline.
+fn kept(folder: &tempfile::TempDir) -> Value {
+    let text = fs::read_to_string(folder.path().join("b.json")).expect("it was saved");
+    serde_json::from_str::<Value>(&text).expect("JSON")["scenarios"].take()
+}
+
+/// A folder with two scenarios and the baseline of both.
+fn saved_both() -> tempfile::TempDir {
     let folder = saved();
     write(folder.path(), "scenarios/other.toml", &met().replace("name = \"gate\"", "name = \"other\""));
     assert_eq!(stormsim(folder.path(), &["test", "scenarios", "--save-baseline", "b.json", "--quiet"]).stderr, "");
+    folder
+}
+
+/// Of several files in one baseline only one is looked at afterwards.
+#[test]
+fn a_baseline_has_many_scenarios() {
+    let folder = saved_both();
     assert_eq!(stormsim(folder.path(), &["test", "scenarios/other.toml", "--baseline", "b.json"]).code, 0);
+}
+
+/// One variant of one of two scenarios is saved anew: only its figures are others afterwards.
+#[test]
+fn what_did_not_run_stays_in_the_baseline() {
+    let folder = saved_both();
+    let before = kept(&folder);
+    let worse = ["--set", "faults.errors.effect.fail.probability=0.9"];
+    let one = test(folder.path(), &[&worse[..], &["--variant", "patient", "--save-baseline", "b.json"]].concat());
+    assert_eq!(one.stderr, "baseline saved to b.json; 1 scenario in it that did not run is as it was\n");
+    let after = kept(&folder);
+    assert_eq!(after["other"], before["other"]);
+    let variant = |of: &Value, name: &str| of["gate"]["variants"][name].clone();
+    assert_eq!(variant(&after, "as-it-is"), variant(&before, "as-it-is"));
+    assert_ne!(variant(&after, "patient"), variant(&before, "patient"));
+    let all = test(folder.path(), &[&worse[..], &["--seed", "7", "--save-baseline", "b.json"]].concat());
+    assert_eq!(all.stderr, one.stderr, "a whole scenario may have another seed");
+    let last = kept(&folder);
+    assert_eq!((&last["gate"]["seed"], &last["other"]), (&7.into(), &before["other"]));
+    let renamed = met().replace("[variants.as-it-is]", "[variants.hasty]");
+    write(folder.path(), "scenarios/gate.toml", &renamed);
+    test(folder.path(), &["--save-baseline", "b.json"]);
+    let variants: Vec<String> =
+        kept(&folder)["gate"]["variants"].as_object().expect("a table").keys().cloned().collect();
+    assert_eq!(variants.len(), 2, "a variant that is gone is gone: {variants:?}");
+}
+
+/// Variants of one scenario are compared with each other's luck, so they cannot stand beside each other otherwise.
+#[test]
+fn variants_of_other_luck_are_not_put_together() {
+    let folder = saved();
+    let before = kept(&folder);
+    let save = ["--variant", "patient", "--save-baseline", "b.json"];
+    for other in [["--seed", "7"], ["-n", "4"]] {
+        let done = test(folder.path(), &[&save[..], &other].concat());
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""), "nothing is simulated");
+        assert_eq!(
+            done.stderr,
+            "error: cannot save the variant `patient` of `gate` in the baseline `b.json`: the others there have the seed \
+             42 and 10 replicas, which is not the same luck; add `--seed 42 --replicas 10`, or save all variants, without \
+             `--variant`\n"
+        );
+    }
+    let precise = test(folder.path(), &[&save[..], &["--precision", "1%", "--max-replicas", "40"]].concat());
+    assert!(precise.code == 2 && precise.stderr.contains("; add `--seed 42 --replicas 10`, or"), "{}", precise.stderr);
+    assert_eq!(kept(&folder), before);
 }
 
 /// Several services and faults with metrics that are gated: what is kept under a name has the mean that the summary has

@@ -40,8 +40,8 @@ fn check_attributes(node: Node, known: &[&str], required: usize) {
     }
 }
 
-/// Failed and skipped cases of a suite that has the shape it must have.
-fn check_suite(suite: Node) -> [usize; 2] {
+/// Failed, skipped and wrong cases of a suite that has the shape it must have.
+fn check_suite(suite: Node) -> [usize; 3] {
     assert!(suite.has_tag_name("testsuite"));
     check_attributes(suite, &["name", "tests", "failures", "errors", "skipped"], 4);
     let children = elements(suite);
@@ -54,20 +54,22 @@ fn check_suite(suite: Node) -> [usize; 2] {
         check_attributes(**case, &["name", "classname"], 2);
         let tags: Vec<&str> = elements(**case).iter().map(|child| child.tag_name().name()).collect();
         match tags[..] {
-            [] | ["failure" | "skipped" | "system-out"] | ["failure" | "skipped", "system-out"] => {}
+            [] | ["failure" | "skipped" | "error" | "system-out"] | ["failure" | "skipped", "system-out"] => {}
             _ => panic!("{tags:?}"),
         }
         for child in elements(**case) {
-            let known = if child.has_tag_name("failure") { &["message", "type"][..] } else { &[] };
+            let has_reason = child.has_tag_name("failure") || child.has_tag_name("error");
+            let known = if has_reason { &["message", "type"][..] } else { &[] };
             check_attributes(child, known, known.len());
             assert!(child.text().is_some_and(|text| !text.trim().is_empty()), "{child:?} says nothing");
         }
         results.extend(tags.first().copied());
     }
-    let [failed, skipped] = ["failure", "skipped"].map(|tag| results.iter().filter(|result| **result == tag).count());
-    assert_eq!((count(suite, "tests"), count(suite, "failures")), (cases.len(), failed));
-    assert_eq!((count(suite, "skipped"), count(suite, "errors")), (skipped, 0));
-    [failed, skipped]
+    let with = |tag: &str| results.iter().filter(|result| **result == tag).count();
+    let found = ["failure", "skipped", "error"].map(with);
+    assert_eq!(count(suite, "tests"), cases.len());
+    assert_eq!(["failures", "skipped", "errors"].map(|attribute| count(suite, attribute)), found);
+    found
 }
 
 /// Two files with names that XML must escape, one of which expects nothing, and a file that is cut short.
@@ -78,26 +80,61 @@ fn the_document_has_the_shape_that_the_schema_asks_for() {
     let (nothing, _) = GATE.split_once("[[expect]]").expect("it expects something");
     write(folder.path(), "scenarios/nothing.toml", &nothing.replace("name = \"gate\"", "name = \"nothing\""));
     let done = stormsim(folder.path(), &["test", "scenarios", "--format", "junit", "--save-baseline", "b.json"]);
-    check(&done.stdout, 3, [2, 0]);
+    check(&done.stdout, 3, [2, 0, 0]);
     let cut = stormsim(folder.path(), &["test", "scenarios", "--format", "junit", "--max-in-progress", "50"]);
     assert_eq!(cut.code, 2);
-    check(&cut.stdout, 3, [0, 8]);
+    check(&cut.stdout, 3, [0, 8, 0]);
     let worse =
         ["test", "scenarios", "--format", "junit", "--baseline", "b.json", "--set", "retries.often.max_retries=0"];
     // Both variants of all three are worse, and with them two rows on success.
-    check(&stormsim(folder.path(), &worse).stdout, 3, [8, 0]);
+    check(&stormsim(folder.path(), &worse).stdout, 3, [8, 0, 0]);
 }
 
-fn check(text: &str, suite_count: usize, wanted: [usize; 2]) {
+/// Files that are no scenarios, one that cannot be read, and one that is not to blame: a report all the same, as an empty
+/// file would be an error of the server that reads it.
+#[test]
+fn files_that_are_no_scenarios_are_errors() {
+    let folder = scratch();
+    let wrong = GATE.replace("service_time", "servicetime").replace("max_retries = 2", "max_retries = -2");
+    write(folder.path(), "scenarios/wrong.toml", &wrong);
+    let files = ["test", "scenarios", "gone.toml", "--format", "junit"];
+    let done = stormsim(folder.path(), &files);
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("error: unknown key"), "{}", done.stderr);
+    check(&done.stdout, 3, [0, 0, 2]);
+    insta::assert_snapshot!(done.stdout);
+    let json = stormsim(folder.path(), &[&files[..4], &["json"]].concat());
+    assert_eq!((json.code, json.stdout.as_str()), (2, ""), "there is no summary");
+}
+
+/// The same row three times, and another one: a server takes cases of one name for one case.
+#[test]
+fn cases_of_equal_rows_are_told_apart() {
+    let folder = scratch();
+    let row = "[[expect]]\nmetric = \"requests\"\nequals = 100\n\n";
+    write(folder.path(), "scenarios/gate.toml", &GATE.replace(row, &row.repeat(3)));
+    let done = test(folder.path(), &["--format", "junit", "--variant", "patient"]);
+    let document = Document::parse(&done.stdout).expect("XML");
+    let cases = document.descendants().filter(|node| node.has_tag_name("testcase"));
+    let names: Vec<&str> = cases.filter_map(|case| case.attribute("name")).collect();
+    let expected = [
+        "patient: scenario requests = 100",
+        "patient: scenario requests = 100 (2)",
+        "patient: scenario requests = 100 (3)",
+        "patient: service api arrivals <= 195",
+    ];
+    assert_eq!(names, expected);
+}
+
+fn check(text: &str, suite_count: usize, wanted: [usize; 3]) {
     let document = Document::parse(text).expect("XML");
     let root = document.root_element();
     assert!(root.has_tag_name("testsuites"));
     check_attributes(root, &["name", "tests", "failures", "errors"], 0);
     let suites = elements(root);
     assert_eq!(suites.len(), suite_count);
-    let found =
-        suites.iter().map(|suite| check_suite(*suite)).fold([0, 0], |all, one| [all[0] + one[0], all[1] + one[1]]);
-    assert_eq!(found, wanted, "{text}");
+    let found: Vec<[usize; 3]> = suites.iter().map(|suite| check_suite(*suite)).collect();
+    assert_eq!([0, 1, 2].map(|at| found.iter().map(|suite| suite[at]).sum::<usize>()), wanted, "{text}");
     for attribute in ["tests", "failures", "errors"] {
         assert_eq!(count(root, attribute), suites.iter().map(|suite| count(*suite, attribute)).sum::<usize>());
     }

@@ -1,6 +1,5 @@
 //! `docs/ci.md`: its commands run, its YAML can be read, and what it shows comes out.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -13,14 +12,17 @@ const PAGE: &str = include_str!("../../docs/ci.md");
 /// Bundled scenarios that take little time, among them the one whose output the page shows.
 const BUNDLED: [&str; 3] = ["three-tier", "payments", "retry-after"];
 
-/// The blocks of code, by their language.
-fn blocks() -> BTreeMap<&'static str, Vec<&'static str>> {
-    let mut blocks: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for block in PAGE.split("\n```").skip(1).step_by(2) {
-        let (language, text) = block.split_once('\n').expect("a block has a first line");
-        blocks.entry(language).or_default().push(text);
-    }
-    blocks
+/// The blocks of code with their language, in their order.
+fn blocks() -> Vec<(&'static str, &'static str)> {
+    let blocks = PAGE.split("\n```").skip(1).step_by(2);
+    blocks.map(|block| block.split_once('\n').expect("a block has a first line")).collect()
+}
+
+/// The workflow and the hook.
+fn yaml_blocks() -> [Value; 2] {
+    let blocks: Vec<Value> =
+        blocks().iter().filter(|(language, _)| *language == "yaml").map(|(_, text)| yaml(text)).collect();
+    blocks.try_into().unwrap_or_else(|blocks| panic!("a workflow and a hook: {blocks:?}"))
 }
 
 fn bundled() -> tempfile::TempDir {
@@ -46,37 +48,46 @@ fn yaml(text: &str) -> Value {
     serde_saphyr::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// In the order of the page but for the workflow, which needs the baseline that is saved further below.
+/// In the order of the page, so that nothing is used before the page has told how to make it.
 #[test]
 fn every_command_of_the_page_runs() {
     let folder = bundled();
-    let blocks = blocks();
-    let lines: Vec<&str> = blocks["sh"].iter().flat_map(|block| block.lines()).collect();
-    assert!(lines.len() >= 8 && lines.iter().all(|line| line.starts_with("stormsim test ")), "{lines:?}");
-    let printed: String = lines.iter().map(|line| run(folder.path(), line).stdout).collect();
-    for shown in blocks[""].iter().flat_map(|block| block.lines()) {
-        assert!(printed.contains(&format!("{shown}\n")), "{shown}\n{printed}");
+    let (mut printed, mut count) = (String::new(), 0);
+    for (language, block) in blocks() {
+        let commands: Vec<String> = match language {
+            "sh" => block.lines().map(str::to_owned).collect(),
+            "yaml" => commands_of(&yaml(block)),
+            _ => {
+                let shown = block.lines().filter(|line| !printed.contains(&format!("{line}\n")));
+                assert_eq!(shown.collect::<Vec<_>>(), Vec::<&str>::new(), "{printed}");
+                continue;
+            }
+        };
+        for line in &commands {
+            assert!(line.starts_with("stormsim test "), "{line}");
+            printed += &run(folder.path(), line).stdout;
+        }
+        count += commands.len();
     }
-    let workflow = yaml(blocks["yaml"][0]);
-    let steps = workflow["jobs"]["scenarios"]["steps"].as_array().expect("a list of steps");
-    let gates: Vec<&str> =
-        steps.iter().filter_map(|step| step["run"].as_str()).filter(|run| run.starts_with("stormsim")).collect();
-    assert_eq!(gates.len(), 2, "{gates:?}");
-    for gate in gates {
-        run(folder.path(), gate);
-    }
-    let hooks = yaml(blocks["yaml"][1]);
+    assert!(count >= 11, "only {count} commands were run");
+    let [_, hooks] = yaml_blocks();
     let entry = hooks["repos"][0]["hooks"][0]["entry"].as_str().expect("a command");
     let done = run(folder.path(), &format!("{entry} scenarios/payments.toml"));
     assert_eq!((done.stdout, done.stderr), (String::new(), String::new()), "a hook that passes says nothing");
 }
 
+/// What the steps of a workflow do with stormsim.
+fn commands_of(workflow: &Value) -> Vec<String> {
+    let steps = workflow["jobs"]["scenarios"]["steps"].as_array().into_iter().flatten();
+    let commands = steps.filter_map(|step| step["run"].as_str()).filter(|run| run.starts_with("stormsim"));
+    commands.map(str::to_owned).collect()
+}
+
 /// What GitHub and pre-commit ask for; a key in the wrong place would be a key of something else.
 #[test]
 fn the_workflow_and_the_hook_have_the_shape_that_they_must_have() {
-    let blocks = blocks();
-    let [workflow, hooks] = blocks["yaml"][..] else { panic!("a workflow and a hook: {:?}", blocks["yaml"]) };
-    let (workflow, hooks) = (yaml(workflow), yaml(hooks));
+    let [workflow, hooks] = yaml_blocks();
+    assert_eq!(commands_of(&workflow).len(), 2, "{workflow}");
     assert_eq!(workflow["on"]["push"]["branches"][0], "main");
     assert!(workflow["on"].as_object().is_some_and(|on| on.contains_key("pull_request")), "{workflow}");
     let job = &workflow["jobs"]["scenarios"];

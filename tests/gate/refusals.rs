@@ -41,6 +41,17 @@ fn files_that_are_no_baseline() {
         "{short}"
     );
     let folder = scratch();
+    write(folder.path(), "empty.json", "");
+    write(folder.path(), "list.json", " [1, {\"name\": \"stormsim\", \"version\": \"0\"}, {}]");
+    for other in ["empty.json", "list.json", "scenarios/gate.toml"] {
+        assert_eq!(
+            refused(&folder, &["--baseline", other]),
+            format!(
+                "error: cannot use the baseline `{other}`: it is no baseline; make a new one with `--save-baseline \
+                 FILE`\n"
+            )
+        );
+    }
     let gone = refused(&folder, &["--baseline", "b.json"]);
     assert!(gone.starts_with("error: cannot read the baseline `b.json`: "), "{gone}");
     assert!(gone.ends_with("; make one with `--save-baseline FILE`\n"), "{gone}");
@@ -94,6 +105,81 @@ fn places_where_no_baseline_can_be_saved() {
     assert_eq!(save("scenarios"), "error: cannot save the baseline `scenarios`: it is a folder; name a file in it\n");
     let left = fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(left, 1, "nothing but the scenarios is there");
+}
+
+/// What is in the file is not the program's to throw away: a scenario, notes, or figures of another version.
+#[test]
+fn what_is_no_baseline_is_not_replaced() {
+    let folder = with_baseline("\"schema_version\": 1", "\"schema_version\": 2");
+    write(folder.path(), "notes.json", "[]");
+    write(folder.path(), "half.json", "{\"schema_version\": 1");
+    let flaws = [
+        ("scenarios/gate.toml", "it is no baseline"),
+        ("notes.json", "it is no baseline"),
+        ("half.json", "EOF while parsing an object at line 1 column 20"),
+        ("b.json", "unknown schema version 2 (this stormsim reads 1) at line 2 column 22"),
+    ];
+    for (file, flaw) in flaws {
+        let before = fs::read(folder.path().join(file)).expect("it was written");
+        assert_eq!(
+            refused(&folder, &["--save-baseline", file]),
+            format!(
+                "error: cannot save the baseline `{file}`: that file holds something else: {flaw}; move it away or name \
+                 another file\n"
+            )
+        );
+        assert_eq!(fs::read(folder.path().join(file)).expect("it is still there"), before);
+    }
+    write(folder.path(), "empty.json", "");
+    assert_eq!(test(folder.path(), &["--save-baseline", "empty.json"]).stderr, "baseline saved to empty.json\n");
+}
+
+#[test]
+fn standard_output_is_for_the_results() {
+    let folder = scratch();
+    let message = |path: &str| {
+        format!(
+            "error: cannot save the baseline `{path}`: it is where the results or the messages go; name another file\n"
+        )
+    };
+    assert_eq!(refused(&folder, &["--save-baseline", "-"]), message("-"));
+    assert!(!folder.path().join("-").exists());
+    let [out, err] = ["out.txt", "err.txt"].map(|name| fs::File::create(folder.path().join(name)).expect("a file"));
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("stormsim"));
+    command.current_dir(folder.path()).args(["test", "scenarios/gate.toml", "--save-baseline", "out.txt"]);
+    let status = command.stdout(out).stderr(err).status().expect("it starts");
+    assert_eq!(status.code(), Some(2));
+    assert_eq!(fs::read_to_string(folder.path().join("err.txt")).expect("UTF-8"), message("out.txt"));
+}
+
+/// Whatever a file that is renamed would replace: a device, a stream that is no file, a socket.
+#[cfg(unix)]
+#[test]
+fn devices_and_links_stay_what_they_are() {
+    use std::os::unix::fs::symlink;
+
+    let folder = scratch();
+    let at = |name: &str| folder.path().join(name);
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket")).expect("the folder is writable");
+    for path in ["/dev/null", "/dev/stdout", "socket"] {
+        assert_eq!(
+            refused(&folder, &["--save-baseline", path]),
+            format!("error: cannot save the baseline `{path}`: it is a device or a pipe; name a file\n")
+        );
+    }
+    symlink("gone.json", at("nowhere.json")).expect("the folder is writable");
+    let nowhere = refused(&folder, &["--save-baseline", "nowhere.json"]);
+    assert!(nowhere.ends_with(": it is a link to nothing; remove it or name another file\n"), "{nowhere}");
+    fs::create_dir(at("kept")).expect("the folder is writable");
+    write(folder.path(), "kept/b.json", "");
+    symlink("kept/b.json", at("link.json")).expect("the folder is writable");
+    for _ in 0..2 {
+        assert_eq!(test(folder.path(), &["--save-baseline", "link.json"]).stderr, "baseline saved to link.json\n");
+        assert!(at("link.json").is_symlink());
+    }
+    let saved = fs::read_to_string(at("kept/b.json")).expect("it was saved");
+    assert!(saved.contains("\"gate\""), "{saved}");
+    assert_eq!(fs::read_dir(at("kept")).expect("a folder").count(), 1, "no temporary file is left");
 }
 
 #[test]

@@ -18,7 +18,8 @@ fn per_second(count: u64, run: &Run) -> Option<f64> {
 }
 
 /// Metrics; those marked `whole_run` cannot be measured in a window. Of those marked `higher`, `lower` or
-/// `lower_or_none` that is better, and a baseline gates them.
+/// `lower_or_none` that is better, and a baseline gates them. What also gets worse by an improvement is not marked: where
+/// requests are tried for longer and succeed, a run without a horizon ends later and has less goodput, though more of it.
 macro_rules! metrics {
     ($($name:literal $unit:ident $($mark:ident)* $meaning:literal = $read:expr;)+) => {
         &[$(Metric {
@@ -60,12 +61,12 @@ macro_rules! refused_by {
 /// Metrics of requests: of the scenario and of each client group.
 pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "requests" Count "requests that clients began" = |t, _| Some(t.requests as f64);
-    "succeeded" Count "requests that ended well, degraded ones included" = |t, _| Some(t.succeeded as f64);
+    "succeeded" Count higher "requests that ended well, degraded ones included" = |t, _| Some(t.succeeded as f64);
     "succeeded_first_try" Count "succeeded requests for which the client tried once; services beneath may have retried"
         = |t, _| Some(t.succeeded_first_try as f64);
     "succeeded_after_retry" Count "succeeded requests for which the client tried more than once"
         = |t, _| Some((t.succeeded - t.succeeded_first_try) as f64);
-    "failed" Count lower
+    "failed" Count
         "requests that ended with an error and are not `unknown`; by their last error in `failed_<kind>`, by why the \
          client did not try again in `stopped_<reason>`"
         = |t, _| Some(t.failed() as f64);
@@ -101,9 +102,9 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
     "latency_max_ms" Milliseconds whole_run "the longest that a succeeded request took" = |t, _| t.latency.max_ms();
     "give_up_max_ms" Milliseconds whole_run "the longest that a failed or unknown request took until its client gave up"
         = |t, _| t.give_up_max.map(Span::as_ms);
-    "completion_s" Seconds whole_run lower "when the last request ended, well or not"
+    "completion_s" Seconds whole_run "when the last request ended, well or not"
         = |t, _| t.last_end.map(Instant::as_s);
-    "goodput_rps" PerSecond higher
+    "goodput_rps" PerSecond
         "succeeded requests per second, from the end of the warm-up to that of the run, or of the window"
         = |t, run| per_second(t.succeeded, run);
     "failed_unavailable" Count "failed requests whose last error was `unavailable`: a service could not serve"

@@ -68,13 +68,10 @@ pub(super) fn conclusions(files: &[Tested<'_>]) -> String {
     format!(" {}\n {}\n", conclusion(&verdicts), styled(style, &sentence))
 }
 
-/// A line for everything that could not be compared with a baseline.
+/// A line for everything that was not compared with a baseline.
 pub(super) fn unmatched(files: &[Tested<'_>]) -> String {
     let of_file = |&(file, summary): &Tested<'_>| {
-        let regressions = summary.baseline.iter();
-        let lines = regressions.flat_map(|regressions| {
-            regressions.unmatched.iter().map(regression::unmatched).chain(regression::left_out(regressions))
-        });
+        let lines = summary.baseline.iter().flat_map(regression::notes);
         lines.map(|what| format!(" -      {}: {what}\n", file.display())).collect::<String>()
     };
     files.iter().map(of_file).collect()
