@@ -184,6 +184,10 @@ fn simulate(
         };
         let cell = SweepCell { position, values: planned.values(position), variants };
         let mut done = done.lock().expect("adding does not panic");
+        // After an error nothing is added any more.
+        if failed.lock().expect("nothing panics").is_some() {
+            return ControlFlow::Break(());
+        }
         let (journal, cells) = &mut *done;
         if let Err(error) = journal.add(&cell) {
             *failed.lock().expect("nothing panics") = Some(error.to_string());

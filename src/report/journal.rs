@@ -170,23 +170,25 @@ impl Journal {
         match read(&path, &file, sweep, limits)? {
             0 => Self::anew(path, file, sweep, limits),
             // What a kill left of a last line is written anew.
-            whole => Self { path, file, whole }.cut(),
+            whole => {
+                let mut journal = Self { path, file, whole };
+                let cut = journal.cut();
+                cut.map_err(|source| JournalError::File { path: journal.path.clone(), source }).map(|()| journal)
+            }
         }
     }
 
     fn anew(path: PathBuf, file: File, sweep: &SweepSummary, limits: &str) -> Result<Self, JournalError> {
-        let mut journal = Self { path, file, whole: 0 }.cut()?;
+        let mut journal = Self { path, file, whole: 0 };
+        journal.cut().map_err(|source| JournalError::File { path: journal.path.clone(), source })?;
         journal.write(&head(sweep, limits))?;
         Ok(journal)
     }
 
     /// Takes away what comes after the whole lines.
-    fn cut(mut self) -> Result<Self, JournalError> {
-        let cut = self.file.set_len(self.whole).and_then(|()| self.file.seek(io::SeekFrom::Start(self.whole)));
-        match cut {
-            Ok(_) => Ok(self),
-            Err(source) => Err(JournalError::File { path: self.path, source }),
-        }
+    fn cut(&mut self) -> io::Result<()> {
+        self.file.set_len(self.whole)?;
+        self.file.seek(io::SeekFrom::Start(self.whole)).map(|_| ())
     }
 
     /// Adds a cell.
@@ -210,7 +212,7 @@ impl Journal {
         text.push('\n');
         if let Err(source) = self.file.write_all(text.as_bytes()) {
             // If even that fails, what is left of the line is the last that there is: nothing is added after an error.
-            let _ = self.file.set_len(self.whole);
+            let _ = self.cut();
             return Err(JournalError::File { path: self.path.clone(), source });
         }
         self.whole += text.len() as u64;

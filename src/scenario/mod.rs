@@ -220,6 +220,7 @@ fn build(
         return None;
     }
     let chosen = |name: &str| overrides.variant.as_deref().is_none_or(|only| only == name);
+    replaced.retain(|(name, _): &(String, String)| chosen(name));
     let variants =
         drafts.into_iter().filter(|one| chosen(&one.name)).map(|one| (one.name, compile(one.draft, windows.clone())));
     let replicas = base.replicas.get().map(|&Whole(replicas)| u32::try_from(replicas).expect("at most a million"));
