@@ -36,8 +36,8 @@ pub struct Tool {
 /// What is kept of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// SHA-256 of the file, in hex; for whoever asks what it was made from. Of variants that were saved one by one, that
-    /// of the last.
+    /// SHA-256 of the file, in hex; for whoever asks what it was made from. Of variants that were saved one by one,
+    /// that of the last.
     pub sha256: String,
     /// The seed.
     pub seed: u64,
@@ -69,8 +69,8 @@ impl Baseline {
         Self { schema_version: SCHEMA_VERSION, tool, scenarios: scenarios.collect() }
     }
 
-    /// Puts these into `kept` and leaves the rest of it as it is. Of a scenario that both have, all variants are replaced,
-    /// or of `some_variants` those that are here.
+    /// Puts these into `kept` and leaves the rest of it as it is. Of a scenario that both have, all variants are
+    /// replaced, or of `some_variants` those that are here.
     pub fn over(self, kept: Self, some_variants: bool) -> Self {
         let mut scenarios = kept.scenarios;
         for (name, mut new) in self.scenarios {

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
+use crate::experiment::measure::interval;
 use crate::experiment::{Stat, settling};
 use crate::metrics::catalogue::ScopeKind;
 
@@ -280,8 +281,8 @@ pub struct Verdict {
     /// How many windows were judged, of which this is the worst; 1 for a single one or the whole run. If they were not
     /// judged, from and until are those of all together.
     pub windows: u32,
-    /// The 95 % interval, where the figure is a mean: of the share of replicas that `recovered` the exact one, of others
-    /// Student's.
+    /// The 95 % interval, where the figure is a mean: of the share of replicas that `recovered` the exact one, of
+    /// others Student's.
     pub ci95: Option<[f64; 2]>,
     /// Whether a bound of the condition lies within the interval, so that other luck may have met or failed it.
     pub straddles: bool,
@@ -311,7 +312,7 @@ impl Expectation {
             actual,
             undefined: replicas - stat.n,
             judgement: if met { Judgement::Met } else { Judgement::NotMet },
-            ci95: settling::interval(self.metric, stat).filter(|_| is_mean),
+            ci95: interval(self.metric, stat).filter(|_| is_mean),
             straddles: !bounds.is_empty(),
             settles_at: settling::replicas(self.metric, stat, &bounds),
             from: window.map(|window| window.from_s),

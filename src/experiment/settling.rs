@@ -1,5 +1,6 @@
 //! Whether a mean is known well enough to judge it, and how many replicas that takes.
 
+use crate::experiment::measure::interval;
 use crate::experiment::statistics::{share_interval_of, t_quantile_975};
 use crate::experiment::{Condition, Stat};
 use crate::metrics::catalogue::SHARES;
@@ -10,18 +11,8 @@ const REPLICAS_MAX: u32 = 1_000_000;
 /// The metric that is 1 or 0 in a replica, so that its mean is a share of replicas.
 const SHARE_OF_REPLICAS: &str = "recovered";
 
-/// The 95 % interval of the mean of a metric; none as far as one value can tell.
-///
-/// Of a share of replicas it is the exact one: that 20 of 20 agree leaves open what another one would do.
-pub(super) fn interval(metric: &str, stat: &Stat) -> Option<[f64; 2]> {
-    match metric {
-        SHARE_OF_REPLICAS => stat.mean.map(|share| interval_of_share(share, stat.n)),
-        _ => stat.ci95,
-    }
-}
-
-/// The bounds of the condition that lie within the 95 % interval of the mean; none if the mean is on one side of each of
-/// them, for certain or as far as one value can tell.
+/// The bounds of the condition that lie within the 95 % interval of the mean; none if the mean is on one side of each
+/// of them, for certain or as far as one value can tell.
 ///
 /// No metric is negative, and no share is above 1: there a bound is where the values end, and says nothing of the mean.
 pub(super) fn straddled(metric: &str, condition: Condition, stat: &Stat) -> Vec<f64> {
@@ -61,7 +52,8 @@ fn interval_of_share(share: f64, n: u32) -> [f64; 2] {
     share_interval_of(share * f64::from(n), f64::from(n))
 }
 
-/// The smallest number from `least` that settles something; none if a million do not. Intervals only narrow as it grows.
+/// The smallest number from `least` that settles something; none if a million do not. Intervals only narrow as it
+/// grows.
 fn fewest(least: u32, settles: impl Fn(u32) -> bool) -> Option<u32> {
     let (mut open, mut settled) = (least - 1, REPLICAS_MAX);
     if !settles(settled) {
@@ -140,9 +132,9 @@ mod tests {
         assert_eq!(replicas("retries", &stat, &[9.0, 10.0]), None);
     }
 
-    /// None of 20 leaves up to 1 - 0.025^(1 / 20) = 0.1684 open, and it takes ln 0.025 / ln 0.95 = 71.9 replicas to rule
-    /// out 0.05; of a metric that is no share of replicas, 20 that agree leave nothing open. Of 1 in 20 the interval is
-    /// [0.0013, 0.2487] by the tables, and of the bounds that it has inside the nearer one is not the harder one.
+    /// None of 20 leaves up to 1 - 0.025^(1 / 20) = 0.1684 open, and it takes ln 0.025 / ln 0.95 = 71.9 replicas to
+    /// rule out 0.05; of a metric that is no share of replicas, 20 that agree leave nothing open. Of 1 in 20 the
+    /// interval is [0.0013, 0.2487] by the tables, further up than down from 0.05.
     #[test]
     fn replicas_that_agree_leave_a_share_of_replicas_open() {
         let none = over(&[0.0; 20]);
@@ -156,8 +148,17 @@ mod tests {
         assert_eq!(replicas("recovered", &all, &[0.95]), Some(72));
         assert_eq!(straddled("recovered", Condition::AtLeast(1.0), &all), NONE, "no share is above 1");
         let one = over(&[[1.0].as_slice(), &[0.0; 19]].concat());
-        assert_eq!(straddled("recovered", Condition::Between(0.001, 0.24), &one), [0.24], "the nearer one is outside");
+        assert_eq!(
+            straddled("recovered", Condition::Between(0.001, 0.24), &one),
+            [0.24],
+            "though the other one is nearer"
+        );
         assert_eq!(replicas("recovered", &one, &[0.05]), None, "that is what came out");
+        assert_eq!(
+            straddled("recovered", Condition::AtMost(0.5), &over(&[0.0])),
+            NONE,
+            "one replica tells of no spread"
+        );
     }
 
     /// Of 10 replicas 4 are pairs: 15 pairs take 37.5 replicas.

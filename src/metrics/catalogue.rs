@@ -15,8 +15,8 @@ pub use definitions::{CALLS, FAULTS, REQUESTS, SCENARIO, SERVICES};
 pub const SHARES: [&str; 6] =
     ["success_ratio", "first_try_success_ratio", "retry_ratio", "wasted_ratio", "utilisation", "queued_ratio"];
 
-/// Metrics of the succeeded requests alone that are gated. Where more of all requests succeed, they are about others than
-/// before: slower ones, which have failed until then.
+/// Metrics of the succeeded requests alone that are gated. Where more of all requests succeed, they are about others
+/// than before: slower ones, which have failed until then.
 pub const OF_SUCCEEDED: [&str; 3] = ["degraded", "latency_p50_ms", "latency_p99_ms"];
 
 /// The unit of a metric. It is also the end of the metric's name, where it has one.

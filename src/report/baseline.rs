@@ -131,8 +131,8 @@ impl Target {
     ///
     /// # Errors
     ///
-    /// When its folder does not exist or cannot be written to, or when something that is neither a baseline nor an empty
-    /// file has its name.
+    /// When its folder does not exist or cannot be written to, or when something that is neither a baseline nor an
+    /// empty file has its name.
     pub fn prepare(path: &Path) -> Result<Self, BaselineError> {
         let own = || path.to_owned();
         if let Some(what) = what_else(path) {

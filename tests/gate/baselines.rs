@@ -175,8 +175,9 @@ fn one_replica_proves_nothing() {
     assert_eq!(against(&folder, &never).code, 1, "ten of each do prove it");
 }
 
-/// A tenth of the requests is answered within the timeout, and with a longer one all of them are: what these have waited
-/// for is no loss, and neither is that the run takes longer. Where as many succeed as before, a longer wait is one.
+/// A tenth of the requests is answered within the timeout, and with a longer one all of them are: what these have
+/// waited for is no loss, and neither is that the run takes longer. Where as many succeed as before, a longer wait is
+/// one.
 #[test]
 fn what_succeeds_now_may_take_longer() {
     let folder = scratch();
@@ -191,8 +192,8 @@ fn what_succeeds_now_may_take_longer() {
     test(folder.path(), &["--save-baseline", "b.json"]);
     let all = against(&folder, &["--set", "clients.web.calls.api.timeout=2s"]);
     assert_eq!(all.code, 0, "{}", all.stdout);
-    let note = " -      scenarios/gate.toml: `latency_p50_ms`, `latency_p99_ms` of variant `as-it-is` are not compared: more \
-                requests succeed\n";
+    let note = " -      scenarios/gate.toml: `latency_p50_ms`, `latency_p99_ms` of variant `as-it-is` are not \
+                compared: more requests succeed\n";
     assert!(
         all.stdout.contains(note) && all.stdout.contains(" scenario success_ratio: 1 against 0.083 in "),
         "{}",
@@ -219,7 +220,8 @@ fn what_was_not_recorded_is_not_judged() {
     let notes: Vec<&str> = done.stdout.lines().filter(|line| line.starts_with(" -  ")).collect();
     let expected = [
         " -      scenarios/gate.toml: `retries` of variant `as-it-is` is not in the baseline",
-        " -      scenarios/gate.toml: `tries` of variant `as-it-is` is in the baseline, but not compared by this stormsim",
+        " -      scenarios/gate.toml: `tries` of variant `as-it-is` is in the baseline, but not compared by this \
+         stormsim",
     ];
     assert_eq!((done.code, &notes[..]), (0, &expected[..]), "{}", done.stdout);
     assert!(!done.stdout.contains("better") && !done.stdout.contains("FAILED"), "{}", done.stdout);
@@ -234,8 +236,8 @@ fn what_was_undefined_is_judged() {
     write(folder.path(), "scenarios/gate.toml", &met());
     test(folder.path(), &["--save-baseline", "b.json", "--set", "faults.errors.effect.fail.probability=0.0"]);
     let done = against(&folder, &[]);
-    let new = " FAILED scenarios/gate.toml: patient: scenario last_retry_s: defined in 10 of 10 replicas, in the baseline in \
-               0, worse\n";
+    let new = " FAILED scenarios/gate.toml: patient: scenario last_retry_s: defined in 10 of 10 replicas, in the \
+               baseline in 0, worse\n";
     assert!(done.code == 1 && done.stdout.contains(new), "{}", done.stdout);
 }
 
@@ -317,9 +319,9 @@ fn variants_of_other_luck_are_not_put_together() {
         assert_eq!((done.code, done.stdout.as_str()), (2, ""), "nothing is simulated");
         assert_eq!(
             done.stderr,
-            "error: cannot save the variant `patient` of `gate` in the baseline `b.json`: the others there have the seed \
-             42 and 10 replicas, which is not the same luck; add `--seed 42 --replicas 10`, or save all variants, without \
-             `--variant`\n"
+            "error: cannot save the variant `patient` of `gate` in the baseline `b.json`: the others there have the \
+             seed 42 and 10 replicas, which is not the same luck; add `--seed 42 --replicas 10`, or save all variants, \
+             without `--variant`\n"
         );
     }
     let precise = test(folder.path(), &[&save[..], &["--precision", "1%", "--max-replicas", "40"]].concat());

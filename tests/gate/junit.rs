@@ -90,8 +90,8 @@ fn the_document_has_the_shape_that_the_schema_asks_for() {
     check(&stormsim(folder.path(), &worse).stdout, 3, [8, 0, 0]);
 }
 
-/// Files that are no scenarios, one that cannot be read, and one that is not to blame: a report all the same, as an empty
-/// file would be an error of the server that reads it.
+/// Files that are no scenarios, one that cannot be read, and one that is not to blame: a report all the same, as an
+/// empty file would be an error of the server that reads it.
 #[test]
 fn files_that_are_no_scenarios_are_errors() {
     let folder = scratch();

@@ -124,8 +124,8 @@ fn what_is_no_baseline_is_not_replaced() {
         assert_eq!(
             refused(&folder, &["--save-baseline", file]),
             format!(
-                "error: cannot save the baseline `{file}`: that file holds something else: {flaw}; move it away or name \
-                 another file\n"
+                "error: cannot save the baseline `{file}`: that file holds something else: {flaw}; move it away or \
+                 name another file\n"
             )
         );
         assert_eq!(fs::read(folder.path().join(file)).expect("it is still there"), before);

@@ -18,8 +18,9 @@ fn per_second(count: u64, run: &Run) -> Option<f64> {
 }
 
 /// Metrics; those marked `whole_run` cannot be measured in a window. Of those marked `higher`, `lower` or
-/// `lower_or_none` that is better, and a baseline gates them. What also gets worse by an improvement is not marked: where
-/// requests are tried for longer and succeed, a run without a horizon ends later and has less goodput, though more of it.
+/// `lower_or_none` that is better, and a baseline gates them. What also gets worse by an improvement is not marked:
+/// where requests are tried for longer and succeed, a run without a horizon ends later and has less goodput, though
+/// more of it.
 macro_rules! metrics {
     ($($name:literal $unit:ident $($mark:ident)* $meaning:literal = $read:expr;)+) => {
         &[$(Metric {
