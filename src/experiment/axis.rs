@@ -1,5 +1,6 @@
 //! Settings that vary: `PATH=v1,v2`, and ranges of numbers.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -111,8 +112,9 @@ impl Axis {
             None if is_log => return Err(AxisError::Count(text.to_owned())),
             None => split(text, values)?,
         };
-        if let Some(twice) = (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
-            return Err(AxisError::SameValue(text.to_owned(), values[twice].clone()));
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = values.iter().find(|value| !seen.insert(value.as_str())) {
+            return Err(AxisError::SameValue(text.to_owned(), twice.clone()));
         }
         let scale = if is_log { Scale::Log } else { Scale::Linear };
         Ok(Self { path: path.to_owned(), scale, values, is_range })

@@ -60,7 +60,8 @@ pub enum Shown {
     Lower,
     /// It is higher.
     Higher,
-    /// It differs in some, but the interval of the difference covers zero, or there is none.
+    /// It differs in some, but the interval of the difference covers zero, or there is none because only one of several
+    /// pairs of replicas has it.
     NoDifference,
 }
 
@@ -75,7 +76,7 @@ impl Comparison {
                 let values = rows.iter().filter_map(|&(one, other)| {
                     Some((against.replicas[one].values[at]?, variant.replicas[other].values[at]?))
                 });
-                (column.name, Difference::of(column.unit, values.collect()))
+                (column.name, Difference::of(column.unit, values.collect(), rows.len()))
             };
             Contrast {
                 name: variant.name.clone(),
@@ -111,7 +112,7 @@ fn of_faults(
             |other: &&Gated<'_>| (other.kind, other.name, other.column) == (figure.kind, figure.name, figure.column);
         let Some(other) = others.iter().find(is_same) else { continue };
         let values = rows.iter().filter_map(|&(one, another)| Some((figure.values[one]?, other.values[another]?)));
-        let difference = Difference::of(figure.column.unit, values.collect());
+        let difference = Difference::of(figure.column.unit, values.collect(), rows.len());
         faults.entry(figure.name.to_owned()).or_default().insert(figure.column.name, difference);
     }
     faults
@@ -119,13 +120,14 @@ fn of_faults(
 
 impl Difference {
     /// From pairs of the reference's and the variant's value in a replica.
-    pub(super) fn of(unit: catalogue::Unit, pairs: Vec<(f64, f64)>) -> Self {
+    /// Of these pairs, out of so many pairs of replicas.
+    pub(super) fn of(unit: catalogue::Unit, pairs: Vec<(f64, f64)>, replicas: usize) -> Self {
         let reference = Stat::over(unit, pairs.iter().map(|(reference, _)| Some(*reference)));
         let value = Stat::over(unit, pairs.iter().map(|(_, value)| Some(*value)));
         let difference = Stat::over(unit, pairs.iter().map(|(reference, value)| Some(value - reference)));
         let ratio = reference.mean.zip(value.mean).filter(|(reference, _)| *reference != 0.0);
         let ratio = ratio.map(|(reference, value)| value / reference);
-        let shown = Shown::of(&difference);
+        let shown = Shown::of(&difference, replicas);
         Self { reference, value, difference, ratio, shown }
     }
 }
@@ -142,17 +144,17 @@ impl Shown {
         }
     }
 
-    fn of(difference: &Stat) -> Self {
+    fn of(difference: &Stat, replicas: usize) -> Self {
         let Some(mean) = difference.mean else { return Self::Nothing };
         if difference.min == Some(0.0) && difference.max == Some(0.0) {
             return Self::Same;
         }
         match difference.ci95 {
-            // A single pair has no interval, and shows nothing.
-            None => Self::NoDifference,
+            // A single pair has no interval, and shows nothing; unless it is all there is, of scenarios without chance.
+            None if replicas > 1 => Self::NoDifference,
             Some([low, high]) if low <= 0.0 && 0.0 <= high => Self::NoDifference,
-            Some(_) if mean < 0.0 => Self::Lower,
-            Some(_) => Self::Higher,
+            _ if mean < 0.0 => Self::Lower,
+            _ => Self::Higher,
         }
     }
 }
@@ -163,7 +165,7 @@ mod tests {
     use crate::metrics::catalogue::Unit;
 
     fn shown(pairs: &[(f64, f64)]) -> Shown {
-        Difference::of(Unit::Count, pairs.to_vec()).shown
+        Difference::of(Unit::Count, pairs.to_vec(), 20).shown
     }
 
     /// Two variants that differ by exactly one in each replica, however much the replicas differ: the interval of the
@@ -171,7 +173,7 @@ mod tests {
     #[test]
     fn what_the_replicas_share_cancels_out() {
         let pairs: Vec<_> = (0..20).map(|i| (f64::from(i * 100), f64::from(i * 100 + 1))).collect();
-        let difference = Difference::of(Unit::Count, pairs);
+        let difference = Difference::of(Unit::Count, pairs, 20);
         assert_eq!((difference.difference.mean, difference.difference.ci95), (Some(1.0), Some([1.0, 1.0])));
         assert_eq!(difference.shown, Shown::Higher);
         let (one, other) = (difference.reference.ci95.unwrap(), difference.value.ci95.unwrap());
@@ -184,13 +186,14 @@ mod tests {
         assert_eq!(shown(&[(10.0, 9.0), (10.0, 13.0)]), Shown::NoDifference);
         assert_eq!(shown(&[(10.0, 9.0), (20.0, 19.0)]), Shown::Lower);
         assert_eq!(shown(&[(10.0, 10.0), (20.0, 20.0)]), Shown::Same);
-        assert_eq!(shown(&[(10.0, 12.0)]), Shown::NoDifference);
+        assert_eq!(shown(&[(10.0, 12.0)]), Shown::NoDifference, "one of 20 pairs");
+        assert_eq!(Difference::of(Unit::Count, vec![(10.0, 12.0)], 1).shown, Shown::Higher, "all that there is");
         assert_eq!(shown(&[]), Shown::Nothing);
     }
 
     #[test]
     fn a_ratio_to_nothing_is_none() {
-        let ratio = |pairs: &[(f64, f64)]| Difference::of(Unit::Count, pairs.to_vec()).ratio;
+        let ratio = |pairs: &[(f64, f64)]| Difference::of(Unit::Count, pairs.to_vec(), 20).ratio;
         assert_eq!(ratio(&[(1_000.0, 160.0), (1_000.0, 158.0)]), Some(0.159));
         assert_eq!(ratio(&[(0.0, 5.0)]), None);
     }

@@ -139,7 +139,8 @@ impl Regressions {
                 continue;
             };
             let pairs: Vec<_> = reference.iter().copied().zip(figure.values.iter().copied()).collect();
-            let both = [of_values(figure, &pairs, self.tolerance), of_definition(figure, &pairs)];
+            let all = self.replicas_of_run.max(self.replicas_of_baseline) as usize;
+            let both = [of_values(figure, &pairs, all, self.tolerance), of_definition(figure, &pairs, all)];
             let named = |change| Change { variant: variant.name.clone(), ..change };
             changes.extend(both.into_iter().flatten().map(named));
         }
@@ -213,10 +214,13 @@ impl Unmatched {
     }
 }
 
-/// The change of the mean, over the replicas in which both have a value.
-fn of_values(figure: &Gated<'_>, pairs: &[(Option<f64>, Option<f64>)], tolerance: f64) -> Option<Change> {
+/// The replicas that were compared: before, and now.
+type Pairs = [(Option<f64>, Option<f64>)];
+
+/// The change of the mean, over the replicas in which both have a value, of `all` that there are on either side.
+fn of_values(figure: &Gated<'_>, pairs: &Pairs, all: usize, tolerance: f64) -> Option<Change> {
     let both = pairs.iter().filter_map(|(before, now)| before.zip(*now)).collect();
-    let difference = Difference::of(figure.column.unit, both);
+    let difference = Difference::of(figure.column.unit, both, all);
     let before = difference.reference.mean?;
     let trend = trend(&difference, figure.better == Better::Higher, tolerance * before.abs())?;
     let worse = if figure.better == Better::Higher { -1.0 } else { 1.0 };
@@ -225,10 +229,10 @@ fn of_values(figure: &Gated<'_>, pairs: &[(Option<f64>, Option<f64>)], tolerance
 }
 
 /// The change of the number of replicas in which there is a value at all.
-fn of_definition(figure: &Gated<'_>, pairs: &[(Option<f64>, Option<f64>)]) -> Option<Change> {
+fn of_definition(figure: &Gated<'_>, pairs: &Pairs, all: usize) -> Option<Change> {
     let is_defined = |value: Option<f64>| f64::from(u8::from(value.is_some()));
     let both = pairs.iter().map(|&(before, now)| (is_defined(before), is_defined(now))).collect();
-    let difference = Difference::of(Unit::Count, both);
+    let difference = Difference::of(Unit::Count, both, all);
     let trend = trend(&difference, figure.better != Better::LowerOrNone, 0.0)?;
     let counts = [
         pairs.iter().filter(|(before, _)| before.is_some()).count() as u32,
@@ -287,7 +291,8 @@ mod tests {
     fn trends(metric: &str, before: &[Option<f64>], now: &[Option<f64>], tolerance: f64) -> [Option<Trend>; 2] {
         let figure = figure(metric, now);
         let pairs: Vec<_> = before.iter().copied().zip(now.iter().copied()).collect();
-        let changes = [of_values(&figure, &pairs, tolerance), of_definition(&figure, &pairs)];
+        let all = pairs.len();
+        let changes = [of_values(&figure, &pairs, all, tolerance), of_definition(&figure, &pairs, all)];
         changes.map(|change| change.map(|change| change.trend))
     }
 
@@ -329,10 +334,10 @@ mod tests {
         let before = [Some(100.0); 3];
         let now = [Some(100.0), Some(100.0), Some(130.0)];
         let pairs: Vec<_> = before.into_iter().zip(now).collect();
-        let change = of_values(&figure("retries", &now), &pairs, 0.05).expect("it is 10 % more");
+        let change = of_values(&figure("retries", &now), &pairs, pairs.len(), 0.05).expect("it is 10 % more");
         assert_eq!((change.trend, change.settles_at), (Trend::MayBeChance, Some(15)));
         assert!((change.worse_by.unwrap() - 0.1).abs() < 1e-12);
-        assert_eq!(of_values(&figure("succeeded", &now), &pairs, 0.05), None, "nor an improvement");
+        assert_eq!(of_values(&figure("succeeded", &now), &pairs, pairs.len(), 0.05), None, "nor an improvement");
     }
 
     /// The same differences where 7 of 10 replicas have no value on one of the sides: 15 pairs take 50 replicas.
@@ -341,18 +346,20 @@ mod tests {
         let before = [&[Some(100.0); 6][..], &[None; 4]].concat();
         let now = [&[None; 3][..], &[Some(100.0), Some(100.0), Some(130.0)], &[Some(100.0); 4]].concat();
         let pairs: Vec<_> = before.into_iter().zip(now.iter().copied()).collect();
-        let change = of_values(&figure("retries", &now), &pairs, 0.05).expect("it is 10 % more");
+        let change = of_values(&figure("retries", &now), &pairs, pairs.len(), 0.05).expect("it is 10 % more");
         assert_eq!((change.difference.difference.n, change.settles_at), (3, Some(50)));
     }
 
-    /// One pair has no interval, however far apart its values are: it neither fails nor counts as an improvement.
+    /// One pair has no interval, however far apart its values are: of several replicas it neither fails nor counts as an
+    /// improvement. If it is all there is, nobody asks about chance.
     #[test]
-    fn a_single_replica_proves_nothing() {
+    fn one_pair_of_several_proves_nothing() {
         let [few, many, none] = [Some(100.0), Some(900.0), None];
-        assert_eq!(trends("retries", &[few], &[many], 0.05), [Some(Trend::MayBeChance), None]);
-        assert_eq!(trends("retries", &[many], &[few], 0.05), [None, None]);
-        assert_eq!(trends("latency_p99_ms", &[few], &[none], 0.05), [None, Some(Trend::MayBeChance)]);
+        assert_eq!(trends("retries", &[few, none], &[many, none], 0.05), [Some(Trend::MayBeChance), None]);
+        assert_eq!(trends("retries", &[many, none], &[few, none], 0.05), [None, None]);
         assert_eq!(trends("retries", &[few; 2], &[many; 2], 0.05), [Some(Trend::Worse), None], "two do");
+        assert_eq!(trends("retries", &[few], &[many], 0.05), [Some(Trend::Worse), None], "all there is");
+        assert_eq!(trends("latency_p99_ms", &[few], &[none], 0.05), [None, Some(Trend::Worse)]);
     }
 
     /// Of 20 replicas all lose their value, or one does, which may be chance: -0.05 ± 0.105.

@@ -77,7 +77,7 @@ pub static COMPARISON: [CsvColumn; 14] = [
     text(
         "shown",
         "`lower` or `higher`; `no_difference` if the interval covers 0; `same` in every replica; `nothing` if there are \
-         none; a single pair shows nothing",
+         none. A single pair shows nothing, unless there is one replica",
     ),
     count("replicas", "how many replicas these are"),
     CsvColumn {

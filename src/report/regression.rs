@@ -19,7 +19,7 @@ pub(super) fn change(change: &Change, regressions: &Regressions) -> String {
 fn what_settles(change: &Change, regressions: &Regressions) -> String {
     let kept = regressions.replicas_of_baseline;
     if change.difference.difference.n == 1 {
-        let way_out = if kept == 1 { "; save the baseline with more, by `--replicas N`" } else { "" };
+        let way_out = if kept == 1 { "; save the baseline with more, by `--replicas N`" } else { "; run more" };
         return format!("one pair of replicas cannot tell{way_out}");
     }
     let sentence = settles_at(change.settles_at);
@@ -91,10 +91,10 @@ fn left_out(regressions: &Regressions) -> Option<String> {
     }
 }
 
-/// That nothing can be worse by a single replica, if that is all there is.
+/// What a single replica can tell, if that is all there is.
 fn alone(regressions: &Regressions) -> Option<String> {
-    (regressions.replicas == 1)
-        .then(|| "one replica proves nothing: only two or more can show that a figure is worse".to_owned())
+    let is_all = regressions.replicas_of_run == 1 && regressions.replicas_of_baseline == 1;
+    is_all.then(|| "one replica each: what differs counts, chance or not".to_owned())
 }
 
 /// Than what a failure is worse: `worse by more than 5 %`.

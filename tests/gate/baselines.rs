@@ -153,26 +153,27 @@ fn what_was_cut_short_is_not_saved() {
     assert_eq!(left.len(), 2, "no temporary file is left: {left:?}");
 }
 
-/// Another client than the one that was measured, and yet no proof: one pair of replicas has no spread to tell luck by.
+/// One pair of replicas has no spread to tell luck by: it proves nothing, unless nobody wants more than one, as of a
+/// scenario in which nothing is drawn.
 #[test]
-fn one_replica_proves_nothing() {
+fn one_replica_proves_nothing_unless_it_is_all_there_is() {
     let folder = scratch();
     write(folder.path(), "scenarios/gate.toml", &met());
-    test(folder.path(), &["--save-baseline", "b.json", "-n", "1"]);
     let never = ["--set", "retries.often.max_retries=0", "--variant", "as-it-is"];
-    let done = against(&folder, &[&never[..], &["-n", "1"]].concat());
-    assert_eq!(done.code, 0, "{}", done.stdout);
-    let unsure = " unsure scenarios/gate.toml: as-it-is: scenario success_ratio: ";
-    let why = " % worse, which may be chance: one pair of replicas cannot tell; save the baseline with more, by \
-               `--replicas N`\n";
-    assert!(done.stdout.contains(unsure) && done.stdout.contains(why), "{}", done.stdout);
-    let note =
-        " -      scenarios/gate.toml: one replica proves nothing: only two or more can show that a figure is worse\n";
-    assert!(done.stdout.contains(note), "{}", done.stdout);
     test(folder.path(), &["--save-baseline", "b.json", "-n", "10"]);
     let one_now = against(&folder, &[&never[..], &["-n", "1"]].concat());
-    assert!(one_now.code == 0 && one_now.stdout.contains(": one pair of replicas cannot tell\n"), "{}", one_now.stdout);
+    let unsure = " unsure scenarios/gate.toml: as-it-is: scenario success_ratio: ";
+    let why = " % worse, which may be chance: one pair of replicas cannot tell; run more\n";
+    assert!(one_now.code == 0 && one_now.stdout.contains(unsure) && one_now.stdout.contains(why), "{}", one_now.stdout);
     assert_eq!(against(&folder, &never).code, 1, "ten of each do prove it");
+    test(folder.path(), &["--save-baseline", "b.json", "-n", "1"]);
+    let one_before = against(&folder, &never);
+    let why = ": one pair of replicas cannot tell; save the baseline with more, by `--replicas N`\n";
+    assert!(one_before.code == 0 && one_before.stdout.contains(why), "{}", one_before.stdout);
+    let one_each = against(&folder, &[&never[..], &["-n", "1"]].concat());
+    assert_eq!(one_each.code, 1, "{}", one_each.stdout);
+    let note = " -      scenarios/gate.toml: one replica each: what differs counts, chance or not\n";
+    assert!(one_each.stdout.contains(note), "{}", one_each.stdout);
 }
 
 /// A tenth of the requests is answered within the timeout, and with a longer one all of them are: what these have

@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(columns("a=log:1..100/3"), [(0, 124), (1, 600), (2, 1_076)]);
         assert_eq!(columns("a=100ms,1s"), [(0, 124), (1, 1_076)]);
         assert_eq!(columns("a=none,full"), [(0, 350), (1, 850)]);
-        assert_eq!(columns("a=5,5"), [(0, 350), (1, 850)], "one figure has no scale");
+        assert_eq!(columns("a=5,5.0"), [(0, 350), (1, 850)], "one figure has no scale");
         assert_eq!(columns("a=-1,1"), [(0, 124), (1, 1_076)]);
     }
 
