@@ -51,7 +51,7 @@ fn every_sweep() -> Vec<SweepSummary> {
         swept(&[RATE], &NAMES[..1], &MEASURES[..1], falling),
         swept(&["services.db.workers=log:1..1000/100"], &NAMES, &MEASURES, falling),
         swept(&[texts], &NAMES, &MEASURES[..2], falling),
-        swept(&["services.db.workers=5,5"], &NAMES[..1], &MEASURES[..1], falling),
+        swept(&["services.db.workers=5,5.0"], &NAMES[..1], &MEASURES[..1], falling),
         swept(&[WORKERS, texts], &NAMES, &MEASURES, falling),
         swept(&["services.db.workers=1", RATE], &NAMES[..3], &MEASURES, falling),
         cut,
