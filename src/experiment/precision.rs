@@ -44,8 +44,8 @@ impl Precision {
     /// where no more may be run.
     ///
     /// The interval shrinks with the square root of the number. The spread of a few says little, so never more than
-    /// twice as many at once, and never fewer than [`REPLICAS_MIN`]; and a tenth more at least, so that a guess that is
-    /// just too low is not repeated.
+    /// twice as many at once, and never fewer than ten; and a tenth more at least, so that a guess that is just too low is
+    /// not repeated.
     pub fn more(self, replicas: u32, spread: f64) -> Option<u32> {
         let is_enough = spread <= self.share && replicas >= REPLICAS_MIN;
         if is_enough || replicas >= self.replicas_max {
