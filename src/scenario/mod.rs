@@ -193,7 +193,7 @@ fn build(
     let (set, varied) = flags.split_at(flags.len().saturating_sub(overrides.vary.len()));
     overrides::check_varied(set, varied, errors);
     let mut replaced = Vec::new();
-    let (base, created) = typed(&parsed.root, &[], &flags, errors);
+    let (base, created) = typed(&parsed.root, [&[], set, varied], errors);
     let drafts = if variants.is_empty() {
         let draft = resolve::resolve(&base, &created, folder, errors);
         vec![Draughted { name: BASE.to_owned(), tables: base.clone(), draft }]
@@ -202,7 +202,7 @@ fn build(
         let drafts = variants.iter().map(|(name, settings)| {
             let mut own = Vec::new();
             replaced.extend(overrides::replaced(settings, varied).into_iter().map(|path| (name.clone(), path)));
-            let (tables, created) = typed(&parsed.root, settings, &flags, &mut own);
+            let (tables, created) = typed(&parsed.root, [settings, set, varied], &mut own);
             let draft = resolve::resolve(&tables, &created, folder, &mut own);
             found.add(name, own);
             Draughted { name: name.clone(), tables, draft }
@@ -243,19 +243,20 @@ fn build(
     Some(scenario)
 }
 
-/// The tables of the file with the settings of a variant and then those of flags, and what the settings created.
+/// The tables of the file with the settings of a variant, of `--set` and of `--vary`, and what the settings created. The
+/// last one that is about a thing counts; only of what varies nothing may be lost.
 fn typed(
     root: &Table,
-    variant: &[Setting],
-    flags: &[Setting],
+    [variant, set, varied]: [&[Setting]; 3],
     errors: &mut Vec<Diagnostic>,
 ) -> (ScenarioTable, Vec<Created>) {
     let mut root = Node { place: 0..0, value: Value::Table(root.clone()) };
     let errors_before = errors.len();
-    let created = overrides::apply(&mut root, iter::once(variant).chain(flags.chunks(1)), errors);
+    let layers = iter::once(variant).chain(set.chunks(1)).chain(varied.chunks(1));
+    let created = overrides::apply(&mut root, layers, errors);
     // What is wrong with a path has been told.
     if errors.len() == errors_before {
-        overrides::check_lost(&root, flags, errors);
+        overrides::check_lost(&root, varied, errors);
     }
     let mut reader = Reader::default();
     let tables = ScenarioTable::read(&root, &mut reader).unwrap_or_default();
