@@ -39,14 +39,22 @@ pub fn attempts_at_most(plan: &Plan, group: GroupId) -> Option<Vec<f64>> {
     for call in &plan.calls {
         waiting[call.target.index()] += 1;
     }
+    // A fallback is made in the place of each copy that has failed.
+    let mut times: Vec<f64> = plan.calls.iter().map(|call| f64::from(call.copies) * share(call.probability)).collect();
+    for (at, call) in plan.calls.iter().enumerate() {
+        if let Some(fallback) = call.fallback {
+            times[fallback.index()] = times[at];
+        }
+    }
     // Callers before those they call: the graph has no cycles.
     let mut ready: Vec<Origin> = (0..plan.groups.len() as u32).map(|id| Origin::Group(GroupId(id))).collect();
     let uncalled = waiting.iter().enumerate().filter(|(_, callers)| **callers == 0);
     ready.extend(uncalled.map(|(id, _)| Origin::Service(ServiceId(id as u32))));
     while let Some(origin) = ready.pop() {
-        for (call, made) in plan.calls.iter().zip(&mut made).filter(|(call, _)| call.origin == origin) {
+        let calls = plan.calls.iter().zip(&mut made).zip(&times);
+        for ((call, made), times) in calls.filter(|((call, _), _)| call.origin == origin) {
             if let Origin::Service(service) = origin {
-                *made = arrivals[service.index()] * f64::from(call.copies) * share(call.probability);
+                *made = arrivals[service.index()] * times;
             }
             let target = call.target.index();
             if *made > 0.0 {
@@ -119,6 +127,25 @@ mod tests {
         assert_eq!(of(", holds_worker = false"), Some(("db".to_owned(), 160.0)));
         // While a worker of db waits for the disk, what db can do is up to that.
         assert_eq!(of(""), Some(("disk".to_owned(), 1_000.0)));
+    }
+
+    /// Of each arrival at the api two copies fail three times each, and each of them is made up for by the cache, which is
+    /// tried once: in half of the cases.
+    #[test]
+    fn a_fallback_is_made_for_each_copy() {
+        let text = r#"
+            version = 1
+            name = "spare"
+            clients.web = { arrivals = { burst = { at = "0s" } }, calls.api = { retry = "thrice" } }
+            services.api.calls.db = { retry = "thrice", copies = 2, probability = 0.5, if_failed = "spare" }
+            services.api.calls.spare = { to = "cache" }
+            services.db = {}
+            services.cache = {}
+            retries.thrice = { max_attempts = 3 }
+            "#;
+        let scenario = Scenario::parse("spare", text, Path::new(""), &Overrides::default());
+        let scenario = scenario.unwrap_or_else(|wrong| panic!("{wrong}"));
+        assert_eq!(attempts_at_most(&scenario.variants()[0].1, GroupId(0)), Some(vec![3.0, 9.0, 3.0]));
     }
 
     #[test]
