@@ -1,5 +1,6 @@
 //! What a sweep found.
 
+use crate::experiment::axis::Cell;
 use crate::experiment::{SweepCell, SweepSummary};
 use crate::report::number::{self, Style};
 use crate::report::text::grid::{self, Column};
@@ -24,12 +25,15 @@ pub(super) fn render(sweep: &SweepSummary, resumed: usize, width: usize) -> Stri
         cells: shown.iter().map(|&(row, variant)| cell(row, variant)).collect(),
     };
     let label = |cell: &SweepCell, variant: usize| {
-        let values = sweep.axes.iter().zip(&cell.values).map(|(axis, value)| {
-            let value = value.trim_matches('"');
-            if sweep.axes.len() > 1 { format!("{}={value}", axis.key()) } else { value.to_owned() }
-        });
+        let values = match &cell.values[..] {
+            [value] => value.trim_matches('"').to_owned(),
+            values => {
+                let paths = sweep.axes.iter().map(|axis| axis.path.clone());
+                Cell { settings: paths.zip(values.iter().cloned()).collect() }.to_string()
+            }
+        };
         let variant = several.then(|| cell.variants[variant].variant.clone());
-        values.chain(variant).collect::<Vec<_>>().join(", ")
+        [values].into_iter().chain(variant).collect::<Vec<_>>().join(", ")
     };
     let head = match &sweep.axes[..] {
         [axis] => axis.key().to_owned(),
