@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::plan::{GroupId, Origin, Plan, ServiceId};
+use crate::plan::{Call, CallId, GroupId, Origin, Plan, ServiceId};
 
 /// How many requests per second a service can take when each makes as many attempts as it may.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,6 +28,25 @@ impl Allowance {
 ///
 /// None if a call has no limit to its attempts; and where a budget limits them, since then it does, and not the policy.
 pub fn attempts_at_most(plan: &Plan, group: GroupId) -> Option<Vec<f64>> {
+    arrivals(plan, group, |_, call| {
+        let attempts = plan.policies[call.policy.index()].max_attempts;
+        let copies = call.hedge.as_ref().map_or(0, |hedge| hedge.copies);
+        let is_limited = attempts != u32::MAX && call.budget.is_none();
+        is_limited.then(|| f64::from(attempts) * (1.0 + f64::from(copies)))
+    })
+}
+
+/// How many attempts arrive at each service for one request of a client group while nothing fails.
+pub fn attempts_once(plan: &Plan, group: GroupId) -> Vec<f64> {
+    // What is only called in the place of another.
+    let spare: Vec<CallId> = plan.calls.iter().filter_map(|call| call.fallback).collect();
+    let once = |id, _: &Call| Some(if spare.contains(&id) { 0.0 } else { 1.0 });
+    arrivals(plan, group, once).expect("one attempt is a limit")
+}
+
+/// How many attempts arrive at each service for one request of a client group, where each time that a call is made it
+/// makes so many. None as soon as one of them has no limit.
+fn arrivals(plan: &Plan, group: GroupId, attempts: impl Fn(CallId, &Call) -> Option<f64>) -> Option<Vec<f64>> {
     let mut arrivals = vec![0.0; plan.services.len()];
     let mut made: Vec<f64> = vec![0.0; plan.calls.len()];
     let mut bound = 0;
@@ -51,19 +70,14 @@ pub fn attempts_at_most(plan: &Plan, group: GroupId) -> Option<Vec<f64>> {
     let uncalled = waiting.iter().enumerate().filter(|(_, callers)| **callers == 0);
     ready.extend(uncalled.map(|(id, _)| Origin::Service(ServiceId(id as u32))));
     while let Some(origin) = ready.pop() {
-        let calls = plan.calls.iter().zip(&mut made).zip(&times);
-        for ((call, made), times) in calls.filter(|((call, _), _)| call.origin == origin) {
+        let calls = (0..).map(CallId).zip(&plan.calls).zip(&mut made).zip(&times);
+        for (((id, call), made), times) in calls.filter(|(((_, call), _), _)| call.origin == origin) {
             if let Origin::Service(service) = origin {
                 *made = arrivals[service.index()] * times;
             }
             let target = call.target.index();
             if *made > 0.0 {
-                let attempts = plan.policies[call.policy.index()].max_attempts;
-                if attempts == u32::MAX || call.budget.is_some() {
-                    return None;
-                }
-                let copies = call.hedge.as_ref().map_or(0, |hedge| hedge.copies);
-                arrivals[target] += *made * f64::from(attempts) * (1.0 + f64::from(copies));
+                arrivals[target] += *made * attempts(id, call)?;
             }
             waiting[target] -= 1;
             if waiting[target] == 0 {

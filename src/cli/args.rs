@@ -32,6 +32,8 @@ pub enum Command {
     Frontier(FrontierArguments),
     /// Check the expectations of scenario files and folders: a line each, failures first.
     Test(TestArguments),
+    /// Say what a scenario's settings mean without simulating it: waits, attempts, times to give up, what multiplies.
+    Explain(ExplainArguments),
     /// Print the JSON Schema of scenario files, for completion and checks in an editor.
     Schema,
 }
@@ -163,6 +165,30 @@ pub struct FrontierArguments {
     pub shown: ShownArguments,
 }
 
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArguments {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// How likely an attempt fails, for what is said about success.
+    #[arg(long, value_name = "SHARE", default_value = "1%", allow_hyphen_values = true, value_parser = probability)]
+    pub failure: f64,
+    /// The share of a callee's answers that may come after a timeout.
+    #[arg(long, value_name = "SHARE", default_value = "0.1%", allow_hyphen_values = true, value_parser = rarity)]
+    pub false_timeouts: f64,
+    /// Override a setting in every variant: PATH=VALUE, such as retries.patient.max_retries=2. VALUE is TOML, else a
+    /// string.
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// Explain only this variant.
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
 /// What to show of the results.
 #[derive(Debug, Args)]
 pub struct ShownArguments {
@@ -290,6 +316,15 @@ fn precision(text: &str) -> Result<f64, String> {
         let meant = number.map_or(String::new(), |_| format!("; for {text} per cent write `{text}%`"));
         format!("a share of the mean is expected, above 0 and up to 100%, such as `1%`{meant}")
     })
+}
+
+fn probability(text: &str) -> Result<f64, String> {
+    share(text, 1.0).ok_or_else(|| "a probability is expected, above 0 and up to 100%, such as `1%`".to_owned())
+}
+
+fn rarity(text: &str) -> Result<f64, String> {
+    share(text, 0.5)
+        .ok_or_else(|| "a share of the answers is expected, above 0 and up to 50%, such as `0.1%`".to_owned())
 }
 
 /// A share above zero, in percent or as a number.

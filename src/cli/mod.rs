@@ -4,6 +4,7 @@ mod again;
 mod args;
 mod baseline;
 mod compare;
+mod explain;
 mod frontier;
 mod grid;
 mod interrupt;
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Sweep(sweep) => interrupt::install(terminal).and_then(|()| sweep::run(sweep, &terminal)),
         Command::Frontier(frontier) => interrupt::install(terminal).and_then(|()| frontier::run(frontier, &terminal)),
         Command::Test(test) => interrupt::install(terminal).and_then(|()| test::run(test, &terminal)),
+        Command::Explain(explain) => explain::run(explain, &terminal),
         Command::Schema => schema::run(&terminal),
     };
     match result {

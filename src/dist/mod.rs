@@ -7,6 +7,7 @@
 
 mod keys;
 mod normal;
+mod quantiles;
 mod stream;
 
 pub use keys::{

@@ -1,5 +1,9 @@
 //! The wait before a retry: a nominal schedule, a cap and jitter.
 
+mod range;
+
+pub use range::WaitRange;
+
 use crate::dist::{Dist, Purpose, below, draw};
 use crate::time::Span;
 

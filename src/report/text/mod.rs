@@ -4,6 +4,7 @@ mod caveats;
 mod checks;
 mod compare;
 mod expectations;
+mod explain;
 mod failed;
 mod figures;
 mod frontier;
@@ -19,6 +20,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::analysis::Explanation;
 use crate::experiment::{FrontierSummary, Reached, Summary, SweepSummary};
 use crate::report::coverage;
 use crate::report::number::{self, INCOMPLETE};
@@ -50,6 +52,11 @@ pub fn comparison(summary: &Summary, width: usize) -> String {
 /// earlier one.
 pub fn sweep(sweep: &SweepSummary, resumed: usize, width: usize) -> String {
     sweep::render(sweep, resumed, width)
+}
+
+/// What the settings of a scenario mean, for a page of `width` columns, with a newline at its end.
+pub fn explanations(name: &str, explanations: &[Explanation], width: usize) -> String {
+    explain::render(name, explanations, width)
 }
 
 /// Where a condition begins or ceases to hold, for a page of `width` columns, with a newline at its end.
