@@ -1,0 +1,247 @@
+//! `stormsim explain` against the simulator: the same scenario, explained and run, comes to the same figures.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use stormsim::analysis::{CallExplained, Explanation, FAILURE_DEFAULT, FALSE_TIMEOUTS_DEFAULT, Questions, explain};
+use stormsim::experiment::{Experiment, Summary, VariantSummary};
+use stormsim::scenario::{Overrides, Scenario};
+
+const QUESTIONS: Questions = Questions { failure: FAILURE_DEFAULT, false_timeouts: FALSE_TIMEOUTS_DEFAULT };
+
+/// A scenario, what is explained of it, and what comes out of a run.
+struct Both {
+    explained: Vec<Explanation>,
+    summary: Summary,
+}
+
+impl Both {
+    fn of(scenario: &Scenario) -> Self {
+        Self { explained: explain(scenario, QUESTIONS), summary: Experiment::new(scenario).run(|| ()) }
+    }
+
+    /// Of a file of the project.
+    fn of_file(path: &str, set: &[&str]) -> Self {
+        let overrides = Overrides {
+            set: set.iter().map(|&set| set.to_owned()).collect(),
+            replicas: Some(1),
+            ..Overrides::default()
+        };
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        Self::of(&Scenario::load(&file, &overrides).unwrap_or_else(|wrong| panic!("{wrong}")))
+    }
+
+    /// Of one call with these settings to a service that takes so long, with this policy; and more.
+    fn of_call(call: &str, service_time: &str, policy: &str, more: &str) -> Self {
+        let text = format!(
+            "version = 1\nname = \"both\"\nreplicas = 1\n[clients.app]\narrivals = {{ burst = {{ at = \"0s\" }} }}\n\
+             calls.server = {{ retry = \"policy\" {call} }}\n[services.server]\nservice_time = \"{service_time}\"\n\
+             [retries.policy]\n{policy}\n{more}\n"
+        );
+        let scenario = Scenario::parse("both", &text, Path::new(""), &Overrides::default());
+        Self::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")))
+    }
+
+    fn explanation(&self, variant: &str) -> &Explanation {
+        let mut all = self.explained.iter();
+        all.find(|explanation| explanation.variants.iter().any(|name| name == variant)).expect("it is a variant")
+    }
+
+    fn call(&self, variant: &str, call: &str) -> &CallExplained {
+        self.explanation(variant).calls.iter().find(|one| one.call == call).expect("it is a call")
+    }
+
+    fn run(&self, variant: &str) -> &VariantSummary {
+        self.summary.variants.iter().find(|one| one.name == variant).expect("it is a variant")
+    }
+
+    fn metric(&self, variant: &str, metric: &str) -> f64 {
+        self.run(variant).metrics[metric].mean.expect("it is defined")
+    }
+
+    fn of_service(&self, variant: &str, service: &str, metric: &str) -> f64 {
+        self.run(variant).services[service][metric].mean.expect("it is defined")
+    }
+}
+
+/// Each layer tries three times: 27 at the last one (and 3 if only the first one does).
+#[test]
+fn layers_multiply() {
+    let both = Both::of_file("scenarios/three-tier.toml", &[]);
+    for (variant, product) in [("every-layer", 27), ("entry-only", 3), ("no-retries", 1)] {
+        let [path] = &both.explanation(variant).paths[..] else { panic!("there is one path") };
+        assert_eq!(path.attempts, Some(product));
+        assert_eq!(both.of_service(variant, "db", "amplification"), product as f64);
+        let factors: Option<Vec<u32>> = path.hops.iter().map(|hop| hop.attempts).collect();
+        assert_eq!(factors.expect("all are limited").iter().map(|&it| u64::from(it)).product::<u64>(), product);
+    }
+}
+
+/// wrapper 12 x sdk 3. (After microsoft/openaivec, issue 186.)
+#[test]
+fn a_product_is_told_with_what_each_layer_contributes() {
+    let both = Both::of_file("tests/figures/layer-product.toml", &[]);
+    for (variant, factors) in [("both", [1, 12, 3]), ("wrapper-only", [1, 12, 1])] {
+        let [path] = &both.explanation(variant).paths[..] else { panic!("there is one path") };
+        let told: Vec<u32> = path.hops.iter().map(|hop| hop.attempts.expect("it is limited")).collect();
+        assert_eq!(told, factors);
+        assert_eq!(path.attempts.expect("it is limited") as f64, both.of_service(variant, "api", "arrivals"));
+        // That nobody gives up: there is no total time limit.
+        assert!(path.hops.iter().all(|hop| hop.gives_up_s.is_none()));
+    }
+}
+
+/// Base 100 ms, 4 retries: 400 ms, 1 s and 1.5 s in all, and 750 ms in the mean with full jitter.
+#[test]
+fn schedules_add_up() {
+    let exponential = "backoff = { exponential = { base = \"100ms\", factor = 2.0 } }";
+    let policies = [
+        ("backoff = { fixed = \"100ms\" }".to_owned(), 0.4, 0.4),
+        ("backoff = { linear = { step = \"100ms\" } }".to_owned(), 1.0, 1.0),
+        (exponential.to_owned(), 1.5, 1.5),
+        (format!("{exponential}\njitter = \"full\""), 1.5, 0.75),
+    ];
+    let down = "[faults.down]\non = [\"server\"]\neffect = \"refuse\"";
+    for (policy, longest, mean) in policies {
+        let both = Both::of_call("", "1ms", &format!("max_retries = 4\n{policy}"), down);
+        let call = both.call("base", "app->server");
+        let sum: f64 = call.waits.iter().map(|wait| wait.mean_s.expect("it has a simple form")).sum();
+        assert!((sum - mean).abs() < 1e-12, "{policy}: {sum}");
+        let end = call.refused.longest_waits.given_up.expect("it ends").as_s();
+        assert_eq!(end, longest, "{policy}");
+        let run = both.metric("base", "completion_s");
+        assert!(if mean < longest { run < end } else { run == end }, "{policy}: {run}");
+    }
+}
+
+/// A timeout of 1.5 s, three retries after 1, 2 and 4 s: 13 s.
+#[test]
+fn the_worst_case_is_what_a_call_without_an_answer_takes() {
+    let both = Both::of_file("tests/figures/worst-case.toml", &[]);
+    let call = both.call("thirteen-seconds", "app->a");
+    assert_eq!(call.silent.longest_waits.given_up.map(|end| end.as_s()), Some(13.0));
+    assert_eq!(both.metric("thirteen-seconds", "give_up_max_ms"), 13_000.0);
+    // b calls c three times with 300 ms each, and a waits for 800 ms: b goes on for another 100 ms.
+    let [path] = &both.explanation("a-gives-up-first").paths[..] else { panic!("there is one path") };
+    let outlives = path.hops[2].outlives_s.expect("it goes on");
+    assert!((outlives - 0.1).abs() < 1e-9, "{outlives}");
+    let sojourn = both.of_service("a-gives-up-first", "b", "sojourn_mean_ms");
+    assert_eq!(sojourn, 800.0 + 100.0);
+}
+
+/// Per-try and total timeouts. (After istio/istio, issues 21137 and 13167.)
+#[test]
+fn totals_cut_tries() {
+    let both = Both::of_file("tests/figures/try-and-total.toml", &[]);
+    let cases = [("total-only", 1, 2.0), ("both", 4, 2.0), ("both-ten-attempts", 4, 2.0), ("per-try-only", 4, 12.0)];
+    for (variant, attempts, end) in cases {
+        let course = &both.call(variant, "app->server").failing.as_ref().expect("7 s at most").longest_waits;
+        assert_eq!((course.attempts(), course.given_up.map(|end| end.as_s())), (attempts, Some(end)), "{variant}");
+        assert_eq!(both.metric(variant, "attempts"), attempts as f64, "{variant}");
+        assert_eq!(both.metric(variant, "completion_s"), end, "{variant}");
+    }
+    let errors = "[faults.errors]\non = [\"server\"]\neffect = { fail = { delay = \"500ms\" } }";
+    for (call, end) in [(", timeout = \"200ms\"", 0.4), ("", 1.0)] {
+        let both = Both::of_call(&format!(", total_timeout = \"10s\" {call}"), "500ms", "max_attempts = 2", errors);
+        let course = &both.call("base", "app->server").failing.as_ref().expect("500 ms").longest_waits;
+        assert_eq!((course.attempts(), course.given_up.map(|end| end.as_s())), (2, Some(end)));
+        assert_eq!((both.metric("base", "attempts"), both.metric("base", "completion_s")), (2.0, end));
+    }
+}
+
+/// A deadline of 250 ms, attempts that fail after 60 ms, and room asked for another: three of five.
+#[test]
+fn a_deadline_leaves_room_for_three_of_five() {
+    let both = Both::of_file("tests/figures/deadline-waits.toml", &["services.server.service_time=60ms"]);
+    let course = &both.call("given-waits", "app->server").failing.as_ref().expect("60 ms").longest_waits;
+    assert_eq!(course.attempts() as f64, both.metric("given-waits", "attempts"));
+    assert_eq!(course.given_up.map(|end| end.as_ms()), Some(both.metric("given-waits", "give_up_max_ms")));
+}
+
+/// 10, 60, 310, 1,560 and 7,810 minutes. (After matrix-org/synapse, issue 14513.)
+#[test]
+fn uncapped_backoff_is_told_attempt_by_attempt() {
+    let both = Both::of_file("tests/figures/backoff-cliff.toml", &[]);
+    let course = &both.call("times-five", "homeserver->peer").refused.longest_waits;
+    let minutes: Vec<f64> = course.starts[1..6].iter().map(|start| start.as_s() / 60.0).collect();
+    assert_eq!(minutes, [10.0, 60.0, 310.0, 1_560.0, 7_810.0]);
+    assert_eq!(course.given_up, None);
+    // The outage is over after 1,600 minutes.
+    let first_after = minutes.iter().find(|minute| **minute >= 1_600.0).expect("there is one");
+    assert_eq!(both.metric("times-five", "completion_s"), first_after * 60.0);
+}
+
+/// Without a wait and without a limit there is no end. (After holon-run/holon, issue 2991.)
+#[test]
+fn a_hot_loop_has_no_end() {
+    let both = Both::of_file("scenarios/hot-loop.toml", &[]);
+    let endless = |explanation: &&Explanation| {
+        let call = &explanation.calls[0];
+        call.max_attempts.is_none() && call.waits.iter().all(|wait| wait.longest_s == Some(0.0))
+    };
+    let hot = both.explained.iter().find(endless).expect("one of the variants is hot");
+    assert_eq!((hot.calls[0].refused.longest_waits.given_up, hot.calls[0].worst_s), (None, None));
+    assert_eq!(hot.paths[0].attempts, None);
+}
+
+/// 50/s of requests with four attempts are 200/s for a service that can do 160/s, and with three 150/s: what does not come
+/// back, and what does.
+#[test]
+fn what_is_vulnerable_does_not_come_back() {
+    use stormsim::analysis::Standing;
+    let both = Both::of_file("scenarios/metastable.toml", &[]);
+    let cases = [("two-seconds", 200.0, Standing::Vulnerable), ("three-attempts", 150.0, Standing::Stable)];
+    for (variant, failing, standing) in cases {
+        let [service] = &both.explanation(variant).services[..] else { panic!("there is one service") };
+        assert_eq!((service.capacity_rps, service.offered_rps), (Some(160.0), Some(50.0)));
+        assert_eq!((service.failing_rps, service.standing), (Some(failing), Some(standing)), "{variant}");
+        let recovered = both.run(variant).faults["slowdown"]["recovered"].mean;
+        assert_eq!(recovered, Some(f64::from(u8::from(standing == Standing::Stable))), "{variant}");
+    }
+}
+
+/// 0.01^3 with three attempts, and 0.99 whatever the attempts if all fail together.
+#[test]
+fn success_is_told_for_failures_apart_and_together() {
+    let both = Both::of_call("", "1ms", "max_attempts = 3", "");
+    let success = both.call("base", "app->server").success;
+    assert!((success.independent - 0.999_999).abs() < 1e-12 && success.correlated == 0.99, "{success:?}");
+    assert!((success.independent_attempts - 1.0101).abs() < 1e-12, "{success:?}");
+    assert!((success.correlated_attempts.expect("a limit") - 1.02).abs() < 1e-12, "{success:?}");
+}
+
+/// Of an exponential time with the mean 10 ms a share of 0.1 % is above 10 ms x ln 1,000 = 69.1 ms.
+#[test]
+fn a_timeout_is_told_for_a_share_of_false_ones() {
+    let text = "version = 1\nname = \"both\"\nclients.app = { arrivals = { burst = { at = \"0s\" } }, calls.server = {} }\n\
+                services.server = { service_time = { exponential = { mean = \"10ms\" } } }\n";
+    let scenario = Scenario::parse("both", text, Path::new(""), &Overrides::default()).expect("it is right");
+    let explained = explain(&scenario, QUESTIONS);
+    let callee = explained[0].calls[0].callee.expect("it makes no calls");
+    assert!((callee.timeout_for_that_s - 0.069_077_553).abs() < 1e-9, "{callee:?}");
+    assert!((callee.p99_s - 0.046_051_702).abs() < 1e-9, "{callee:?}");
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let mut stormsim = Command::cargo_bin("stormsim").expect("the program is built for the tests");
+    let output = stormsim.env("COLUMNS", "100").arg("explain").args(arguments).output().expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn the_text_tells_all_of_it() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios/deadline-ladder.toml");
+    insta::assert_snapshot!(printed(&[file.to_str().expect("UTF-8")]));
+}
+
+#[test]
+fn every_bundled_scenario_can_be_explained() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    for entry in std::fs::read_dir(folder).expect("it is there") {
+        let file = entry.expect("it can be listed").path();
+        let json = printed(&[file.to_str().expect("UTF-8"), "--format", "json"]);
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert!(json[0]["calls"].as_array().is_some_and(|calls| !calls.is_empty()), "{}", file.display());
+    }
+}
