@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::analysis::ladder::{Path, paths};
+use crate::analysis::ladder::{Path, Paths, paths};
 use crate::analysis::load::{ServiceLoad, loads};
-use crate::analysis::{Course, Failing, Waits, answers};
+use crate::analysis::{Course, Failing, Waits, answers, retry_peak};
 use crate::dist::Dist;
-use crate::plan::{Call, CallId, Plan};
+use crate::plan::{Arrivals, Call, CallId, Origin, Plan};
 use crate::policy::WaitRange;
 use crate::scenario::Scenario;
 use crate::time::Span;
@@ -57,6 +57,9 @@ pub struct CallExplained {
     pub timeout_s: Option<f64>,
     /// The limit of the call, in seconds; none without one.
     pub total_timeout_s: Option<f64>,
+    /// The deadline that its caller is told, in seconds after which it calls; the latest of several. None if there is a
+    /// path without one.
+    pub inherited_s: Option<f64>,
     /// The waits before retries 1, 2, ...
     pub waits: Vec<WaitExplained>,
     /// Where every attempt is refused at once: with the shortest waits, and with the longest.
@@ -67,6 +70,9 @@ pub struct CallExplained {
     pub silent: Extremes,
     /// The longest that the call can take in any of these; none where that has no end.
     pub worst_s: Option<f64>,
+    /// Of clients that begin at one instant, if all of their attempts are refused at once: how many retries are expected
+    /// in the densest 100 ms; none of other callers, and where it has no simple form.
+    pub retry_peak: Option<f64>,
     /// What becomes of it where attempts fail with some probability.
     pub success: Success,
     /// What the callee's times say about the timeout; none if it makes calls of its own.
@@ -142,16 +148,18 @@ fn is_same(one: &Explanation, other: &Explanation) -> bool {
 }
 
 fn of_plan(plan: &Plan, questions: Questions) -> Explanation {
-    let (paths, paths_left_out) = paths(plan);
-    let calls = (0..).map(CallId).zip(&plan.calls).map(|(id, call)| of_call(plan, id, call, questions));
-    Explanation { variants: Vec::new(), calls: calls.collect(), paths, paths_left_out, services: loads(plan) }
+    let Paths { paths, left_out, deadlines } = paths(plan);
+    let calls = (0..).map(CallId).zip(&plan.calls).zip(deadlines);
+    let calls = calls.map(|((id, call), deadline)| of_call(plan, id, call, deadline, questions));
+    Explanation { variants: Vec::new(), calls: calls.collect(), paths, paths_left_out: left_out, services: loads(plan) }
 }
 
-fn of_call(plan: &Plan, id: CallId, call: &Call, questions: Questions) -> CallExplained {
+/// Of a call whose caller has so much time at most.
+fn of_call(plan: &Plan, id: CallId, call: &Call, deadline: Span, questions: Questions) -> CallExplained {
     let policy = &plan.policies[call.policy.index()];
     let max_attempts = (policy.max_attempts != u32::MAX).then_some(policy.max_attempts);
     let extremes = |failing| {
-        let course = |waits| Course::of(plan, call, failing, waits, Span::UNLIMITED);
+        let course = |waits| Course::of(plan, call, failing, waits, deadline);
         Extremes { shortest_waits: course(Waits::Shortest), longest_waits: course(Waits::Longest) }
     };
     let refused = extremes(Failing::After(Span::ZERO));
@@ -167,14 +175,25 @@ fn of_call(plan: &Plan, id: CallId, call: &Call, questions: Questions) -> CallEx
         max_attempts,
         timeout_s: limit(call.timeout.after),
         total_timeout_s: limit(call.total_timeout.after),
+        inherited_s: limit(deadline),
         waits: waits.iter().map(WaitExplained::of).collect(),
         refused,
         failing,
         silent,
         worst_s: worst.map(Span::as_s),
+        retry_peak: burst(plan, call).and_then(|clients| {
+            retry_peak(&policy.schedule, max_attempts.filter(|attempts| *attempts > 1)? - 1, clients)
+        }),
         success: Success::of(questions.failure, max_attempts),
         callee: CalleeTimes::of(plan, call, questions.false_timeouts),
     }
+}
+
+/// How many clients make a call at one instant.
+fn burst(plan: &Plan, call: &Call) -> Option<u32> {
+    let Origin::Group(group) = call.origin else { return None };
+    let group = &plan.groups[group.index()];
+    (matches!(group.arrivals, Arrivals::Burst { .. }) && group.choices.len() == 1).then_some(group.clients)
 }
 
 impl WaitExplained {

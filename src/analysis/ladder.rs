@@ -38,14 +38,26 @@ pub struct Hop {
     pub attempt_s: Option<f64>,
     /// What it tells its callee; none if nothing.
     pub told_s: Option<f64>,
-    /// How long it may go on after whoever waits for its caller has given up, if it gets no answer; infinite without an
-    /// end, which is `null` in JSON; none if it ends in time.
+    /// How long it may go on after whoever waits for its caller has given up, if it gets no answer; none if it ends in
+    /// time, or never.
     pub outlives_s: Option<f64>,
+    /// Whether it has no end if it gets no answer.
+    pub never_ends: bool,
 }
 
-/// All paths, as far as they are listed, and how many are not.
-pub fn paths(plan: &Plan) -> (Vec<Path>, usize) {
-    let mut walk = Walk { plan, paths: Vec::new(), left_out: 0 };
+/// The paths of a plan.
+pub struct Paths {
+    /// As far as they are listed.
+    pub paths: Vec<Path>,
+    /// How many branches were not followed, because there are too many.
+    pub left_out: usize,
+    /// By call: the latest deadline that its caller has when it calls; [`Span::UNLIMITED`] if that may be none.
+    pub deadlines: Vec<Span>,
+}
+
+/// All paths, as far as they are listed.
+pub fn paths(plan: &Plan) -> Paths {
+    let mut walk = Walk { plan, paths: Vec::new(), left_out: 0, deadlines: vec![None; plan.calls.len()] };
     for (id, name) in (0..).map(GroupId).zip(&plan.labels.groups) {
         for call in calls_of(plan, Origin::Group(id)) {
             walk.follow(
@@ -56,7 +68,10 @@ pub fn paths(plan: &Plan) -> (Vec<Path>, usize) {
             );
         }
     }
-    (walk.paths, walk.left_out)
+    let Walk { paths, left_out, deadlines, .. } = walk;
+    // What is on no path is made by nobody; what may be on one that was not followed may have any deadline.
+    let known = |deadline: Option<Span>| deadline.filter(|_| left_out == 0).unwrap_or(Span::UNLIMITED);
+    Paths { paths, left_out, deadlines: deadlines.into_iter().map(known).collect() }
 }
 
 fn calls_of(plan: &Plan, origin: Origin) -> impl Iterator<Item = CallId> {
@@ -77,11 +92,14 @@ struct Walk<'a> {
     plan: &'a Plan,
     paths: Vec<Path>,
     left_out: usize,
+    deadlines: Vec<Option<Span>>,
 }
 
 impl Walk<'_> {
     fn follow(&mut self, client: &str, before: &mut Vec<Hop>, id: CallId, arrived: Arrived) {
         let call = &self.plan.calls[id.index()];
+        let latest = &mut self.deadlines[id.index()];
+        *latest = Some(latest.map_or(arrived.deadline, |latest| latest.max(arrived.deadline)));
         let (hop, next) = self.hop(id, call, arrived);
         before.push(hop);
         let calls: Vec<CallId> = calls_of(self.plan, Origin::Service(call.target)).collect();
@@ -119,9 +137,8 @@ impl Walk<'_> {
         };
         let known = |span: Span| (span < Span::LIMIT).then(|| span.as_s());
         let longest = Course::of(plan, call, Failing::Silently, Waits::Longest, arrived.deadline).given_up;
-        let outlives = (arrived.waited_for < Span::LIMIT)
-            .then(|| longest.map_or(f64::INFINITY, |end| end.as_s() - arrived.waited_for.as_s()))
-            .filter(|time| *time > 0.0);
+        let waited_for = Some(arrived.waited_for).filter(|span| *span < Span::LIMIT);
+        let outlives = longest.zip(waited_for).filter(|(end, waited_for)| end > waited_for);
         let hop = Hop {
             call: labels.calls[id.index()].clone(),
             target: labels.services[call.target.index()].clone(),
@@ -130,7 +147,8 @@ impl Walk<'_> {
             gives_up_s: known(gives_up),
             attempt_s: known(attempt),
             told_s: known(told),
-            outlives_s: outlives,
+            outlives_s: outlives.map(|(end, waited_for)| (end - waited_for).as_s()),
+            never_ends: longest.is_none(),
         };
         // What the callee works before it calls on is taken off, as far as it is the same each time or at least so long.
         let (way, _) = call.network.bounds();

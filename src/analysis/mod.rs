@@ -8,6 +8,7 @@ mod course;
 mod explain;
 mod ladder;
 mod load;
+mod peak;
 mod worst_case;
 
 pub use course::{Course, Failing, Over, Waits};
@@ -17,4 +18,5 @@ pub use explain::{
 };
 pub use ladder::{Hop, Path};
 pub use load::{ServiceLoad, Standing};
+pub use peak::retry_peak;
 pub use worst_case::{Allowance, allowance, attempts_at_most, attempts_once};

@@ -222,6 +222,22 @@ fn a_timeout_is_told_for_a_share_of_false_ones() {
     assert!((callee.p99_s - 0.046_051_702).abs() < 1e-9, "{callee:?}");
 }
 
+/// 1,000 clients fail at the same instant. Without jitter all are back together; with full jitter 153 are expected in the
+/// last tenth of the first second, and the densest window of a run has a few more by chance.
+#[test]
+fn the_densest_100_ms_are_told() {
+    let both = Both::of_file("scenarios/backoff.toml", &[]);
+    for variant in ["fixed", "exponential"] {
+        let told = both.call(variant, "fleet->server").retry_peak.expect("it has a simple form");
+        assert_eq!(told, both.metric(variant, "retry_peak"), "{variant}");
+    }
+    let told = both.call("full-jitter", "fleet->server").retry_peak.expect("it has a simple form");
+    assert!((told - 153.4).abs() < 0.3, "{told}");
+    let run = both.metric("full-jitter", "retry_peak");
+    assert!((told - 3.0 * told.sqrt()..told + 4.0 * told.sqrt()).contains(&run), "{run}");
+    assert_eq!(both.call("decorrelated", "fleet->server").retry_peak, None);
+}
+
 fn printed(arguments: &[&str]) -> String {
     let mut stormsim = Command::cargo_bin("stormsim").expect("the program is built for the tests");
     let output = stormsim.env("COLUMNS", "100").arg("explain").args(arguments).output().expect("it starts");

@@ -23,6 +23,12 @@ impl Schedule {
         }
     }
 
+    /// Whether every wait is uniform over its range: nothing is added by a distribution, walked, or cut off.
+    pub fn is_uniform(&self) -> bool {
+        let is_cut = self.cap_order != CapOrder::BeforeJitter && self.cap < Span::LIMIT && self.jitter != Jitter::None;
+        !is_cut && !self.needs_previous() && !matches!(self.jitter, Jitter::Add(_))
+    }
+
     /// A wait with jitter, capped if the cap comes after that.
     fn capped(&self, wait: WaitRange) -> WaitRange {
         if self.cap_order == CapOrder::BeforeJitter {

@@ -44,7 +44,10 @@ fn calls(calls: &[CallExplained], width: usize) -> String {
     let columns = [
         column("attempts", calls, |call| count(call.max_attempts)),
         column("timeout", calls, |call| seconds(call.timeout_s, "none")),
-        column("total\ntimeout", calls, |call| seconds(call.total_timeout_s, "none")),
+        column("limit of\nthe call", calls, |call| {
+            let limits = call.total_timeout_s.into_iter().chain(call.inherited_s);
+            seconds(limits.reduce(f64::min), "none")
+        }),
         column("refused\nat once", calls, |call| extremes(&call.refused)),
         column("failing\nlate", calls, |call| call.failing.as_ref().map_or("-".to_owned(), extremes)),
         column("without\nanswer", calls, |call| extremes(&call.silent)),
@@ -53,6 +56,11 @@ fn calls(calls: &[CallExplained], width: usize) -> String {
     let mut text = grid::render(&column("call", calls, |call| call.call.clone()), &columns, width);
     for call in calls.iter().filter(|call| !call.waits.is_empty()) {
         let sentence = format!("{} waits {}", call.call, waits(call));
+        text += &wrap::words(sentence.split(' '), [" ", "   "], width);
+    }
+    for (call, peak) in calls.iter().filter_map(|call| Some((call, call.retry_peak?))) {
+        let peak = number::plain(peak, Style::Count, 3);
+        let sentence = format!("{}: if all fail at once, {peak} retries are expected in the densest 100 ms", call.call);
         text += &wrap::words(sentence.split(' '), [" ", "   "], width);
     }
     text
@@ -160,7 +168,8 @@ fn product(path: &Path) -> String {
         (Some(product), _) => format!("{} = {}", factors.join(" x "), number::whole(product as usize)),
         (None, _) => format!("{}: no limit", factors.join(" x ")),
     };
-    format!("{}: {product} attempts at {end} for one request at most", names.join(" -> "))
+    let attempts = if path.attempts == Some(1) { "attempt" } else { "attempts" };
+    format!("{}: {product} {attempts} at {end} for one request at most", names.join(" -> "))
 }
 
 fn ladder(hops: &[Hop], width: usize) -> String {
@@ -169,9 +178,8 @@ fn ladder(hops: &[Hop], width: usize) -> String {
         column("gives up\nafter", hops, |hop| seconds(hop.gives_up_s, "never")),
         column("waits for\nan attempt", hops, |hop| seconds(hop.attempt_s, "for ever")),
         column("tells its\ncallee", hops, |hop| seconds(hop.told_s, "-")),
-        column("outlives\nits caller by", hops, |hop| match hop.outlives_s {
-            Some(time) if time.is_infinite() => "no end".to_owned(),
-            time => seconds(time, "-"),
+        column("outlives\nits caller by", hops, |hop| {
+            seconds(hop.outlives_s, if hop.never_ends { "no end" } else { "-" })
         }),
     ];
     grid::render(&column("call", hops, |hop| hop.call.clone()), &columns, width)
