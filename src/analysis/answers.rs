@@ -1,36 +1,62 @@
 //! How long an answer can take where nothing is wrong but that it is an error.
 
 use crate::analysis::{Course, Failing, Waits};
-use crate::plan::{Call, CallId, Plan, Service};
+use crate::plan::{Call, CallId, Plan, ServiceId};
 use crate::time::Span;
 
-/// The longest that a callee can take for an answer to a call, with the way there and back: all that it calls itself
-/// fails as late as it can. None where that has no end. It waits for nothing: queues are not looked at.
-pub fn longest(plan: &Plan, call: &Call) -> Option<Span> {
-    let (_, way) = call.network.bounds();
-    let way = way?;
-    Some(way + way + work(plan, &plan.services[call.target.index()])?)
+/// The longest answers of a plan's services.
+pub(super) struct Answers<'a> {
+    plan: &'a Plan,
+    /// By service, as far as it has been asked for; the inner none where there is no longest.
+    work: Vec<Option<Option<Span>>>,
 }
 
-/// The longest that a service can work on one request.
-fn work(plan: &Plan, service: &Service) -> Option<Span> {
-    let (_, own) = service.service_time.bounds();
-    let mut longest = own?;
-    for step in service.steps.clone() {
-        let step = plan.steps[step as usize].clone();
-        let calls = step.map(|at| plan.step_calls[at as usize]);
-        let ends = calls.map(|id| end(plan, id)).collect::<Option<Vec<_>>>()?;
-        longest = longest + ends.into_iter().max().unwrap_or(Span::ZERO);
+impl<'a> Answers<'a> {
+    pub fn new(plan: &'a Plan) -> Self {
+        Self { plan, work: vec![None; plan.services.len()] }
     }
-    (longest < Span::LIMIT).then_some(longest)
-}
 
-/// The longest that a call can take, and that in its place when it has failed.
-fn end(plan: &Plan, id: CallId) -> Option<Span> {
-    let call = &plan.calls[id.index()];
-    let own = Course::of(plan, call, Failing::After(longest(plan, call)?), Waits::Longest, Span::UNLIMITED).given_up?;
-    match call.fallback {
-        Some(fallback) => Some(own + end(plan, fallback)?),
-        None => Some(own),
+    /// The longest that a callee can take for an answer to a call, with the way there and back: all that it calls itself
+    /// fails as late as it can. None where that has no end. It waits for nothing: queues are not looked at.
+    pub fn longest(&mut self, call: &Call) -> Option<Span> {
+        let way = call.network.bounds().1?;
+        let answer = way + way + self.work(call.target)?;
+        (answer < Span::LIMIT).then_some(answer)
+    }
+
+    /// The longest that a service can work on one request.
+    fn work(&mut self, service: ServiceId) -> Option<Span> {
+        if let Some(known) = self.work[service.index()] {
+            return known;
+        }
+        let work = self.work_anew(service);
+        self.work[service.index()] = Some(work);
+        work
+    }
+
+    fn work_anew(&mut self, service: ServiceId) -> Option<Span> {
+        let plan = self.plan;
+        let service = &plan.services[service.index()];
+        let mut longest = service.service_time.bounds().1?;
+        for step in service.steps.clone() {
+            let mut step_ends = Span::ZERO;
+            for at in plan.steps[step as usize].clone() {
+                step_ends = step_ends.max(self.end(plan.step_calls[at as usize])?);
+            }
+            longest = (longest + step_ends).min(Span::LIMIT);
+        }
+        (longest < Span::LIMIT).then_some(longest)
+    }
+
+    /// The longest that a call can take, and that in its place when it has failed.
+    fn end(&mut self, id: CallId) -> Option<Span> {
+        let plan = self.plan;
+        let call = &plan.calls[id.index()];
+        let failing = Failing::After(self.longest(call)?);
+        let own = Course::of(plan, call, failing, Waits::Longest, Span::UNLIMITED).given_up?;
+        match call.fallback {
+            Some(fallback) => Some((own + self.end(fallback)?).min(Span::LIMIT)),
+            None => Some(own),
+        }
     }
 }

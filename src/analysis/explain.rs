@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use crate::analysis::answers::Answers;
 use crate::analysis::ladder::{Path, Paths, paths};
 use crate::analysis::load::{ServiceLoad, loads};
-use crate::analysis::{Course, Failing, Waits, answers, retry_peak};
+use crate::analysis::{Course, Failing, Waits, retry_peak};
 use crate::dist::Dist;
 use crate::plan::{Arrivals, Call, CallId, Origin, Plan};
 use crate::policy::WaitRange;
@@ -150,12 +151,22 @@ fn is_same(one: &Explanation, other: &Explanation) -> bool {
 fn of_plan(plan: &Plan, questions: Questions) -> Explanation {
     let Paths { paths, left_out, deadlines } = paths(plan);
     let calls = (0..).map(CallId).zip(&plan.calls).zip(deadlines);
-    let calls = calls.map(|((id, call), deadline)| of_call(plan, id, call, deadline, questions));
+    let mut answers = Answers::new(plan);
+    let calls = calls.map(|((id, call), deadline)| {
+        let longest = answers.longest(call);
+        of_call(plan, id, call, (deadline, longest), questions)
+    });
     Explanation { variants: Vec::new(), calls: calls.collect(), paths, paths_left_out: left_out, services: loads(plan) }
 }
 
-/// Of a call whose caller has so much time at most.
-fn of_call(plan: &Plan, id: CallId, call: &Call, deadline: Span, questions: Questions) -> CallExplained {
+/// Of a call whose caller has so much time at most, and whose callee takes so long at most, if there is such a time.
+fn of_call(
+    plan: &Plan,
+    id: CallId,
+    call: &Call,
+    (deadline, longest): (Span, Option<Span>),
+    questions: Questions,
+) -> CallExplained {
     let policy = &plan.policies[call.policy.index()];
     let max_attempts = (policy.max_attempts != u32::MAX).then_some(policy.max_attempts);
     let extremes = |failing| {
@@ -163,7 +174,7 @@ fn of_call(plan: &Plan, id: CallId, call: &Call, deadline: Span, questions: Ques
         Extremes { shortest_waits: course(Waits::Shortest), longest_waits: course(Waits::Longest) }
     };
     let refused = extremes(Failing::After(Span::ZERO));
-    let failing = answers::longest(plan, call).map(|longest| extremes(Failing::After(longest)));
+    let failing = longest.map(|longest| extremes(Failing::After(longest)));
     let silent = extremes(Failing::Silently);
     let ends = [Some(&refused), failing.as_ref(), Some(&silent)].into_iter().flatten();
     let worst = ends.map(|it| it.longest_waits.given_up).reduce(|worst, end| Some(worst?.max(end?))).flatten();
