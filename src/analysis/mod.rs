@@ -7,6 +7,7 @@ mod answers;
 mod course;
 mod explain;
 mod ladder;
+pub mod lint;
 mod load;
 mod peak;
 mod worst_case;

@@ -19,7 +19,7 @@ pub mod github;
 pub mod journal;
 pub mod json;
 pub mod junit;
-mod number;
+pub(crate) mod number;
 mod regression;
 mod services;
 pub mod text;

@@ -15,9 +15,31 @@ const PLAIN_WIDTH: usize = 120;
 /// The most errors that are shown. Nobody reads more before mending what is there, and drawing them takes time.
 const SHOWN_MAX: usize = 100;
 
-/// One error.
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// It must be put right.
+    Error,
+    /// It should be.
+    Warning,
+}
+
+impl Severity {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// One error, or warning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
+    severity: Severity,
+    /// The rule that it breaks.
+    rule: Option<&'static str>,
     place: Option<Place>,
     message: Box<str>,
     label: Option<Box<str>>,
@@ -29,7 +51,23 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error with this message: lower case, names in back-ticks.
     pub fn new(message: impl Into<Box<str>>) -> Self {
-        Self { place: None, message: message.into(), label: None, context: None, notes: Vec::new(), hint: None }
+        Self {
+            severity: Severity::Error,
+            rule: None,
+            place: None,
+            message: message.into(),
+            label: None,
+            context: None,
+            notes: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// It breaks a rule, which is as bad as this.
+    #[must_use]
+    pub fn breaks(mut self, rule: &'static str, severity: Severity) -> Self {
+        (self.rule, self.severity) = (Some(rule), severity);
+        self
     }
 
     /// It is about this place.
@@ -153,7 +191,16 @@ impl Diagnostics {
     }
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
-        let mut group = Group::with_title(Level::ERROR.primary_title(&*diagnostic.message));
+        let level = match diagnostic.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let title = level.primary_title(&*diagnostic.message);
+        let title = match diagnostic.rule {
+            Some(rule) => title.id(rule),
+            None => title,
+        };
+        let mut group = Group::with_title(title);
         let file = self.sources.file();
         let found = diagnostic.place.as_ref().and_then(|place| self.sources.find(place));
         // Of several files with the same flag only some may be wrong.

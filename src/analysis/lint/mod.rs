@@ -1,0 +1,82 @@
+//! Rules that find in a scenario's settings what will go wrong in the next outage, without a run.
+//!
+//! A rule looks at one variant's plan for what it means, and says which setting it is about by its path; where the file
+//! says that is looked up when something is found. What somebody has thought about is allowed in the file itself, with
+//! the reason. To add a rule: a file in `rules/`, and its line in the list there; the reference page is made from it.
+
+mod findings;
+mod rule;
+mod rules;
+mod subject;
+mod words;
+
+pub use findings::Finding;
+pub use rule::{Example, Rule};
+pub use rules::RULES;
+
+use findings::Findings;
+use rule::Check;
+use subject::Subject;
+
+use crate::scenario::places::Places;
+use crate::scenario::{Diagnostics, Overrides, ScenarioFile, Severity};
+
+/// What the rules say of a file.
+#[derive(Clone, Debug)]
+pub struct Linted {
+    /// All findings, those that are allowed, too, in the order of their places.
+    pub findings: Vec<Finding>,
+    messages: Diagnostics,
+}
+
+impl Linted {
+    /// What is not allowed, with the lines of the file that it is about.
+    pub fn messages(&self) -> &Diagnostics {
+        &self.messages
+    }
+
+    /// How many findings there are that are not allowed and as bad as this.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|it| it.allowed.is_none() && it.severity == severity).count()
+    }
+
+    /// How many findings are allowed.
+    pub fn allowed(&self) -> usize {
+        self.findings.iter().filter(|it| it.allowed.is_some()).count()
+    }
+}
+
+/// The ids of all rules.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    RULES.iter().map(|rule| rule.id)
+}
+
+/// The rule with this id.
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+/// Looks at all variants of a scenario file, with these overrides.
+///
+/// # Errors
+/// The file is no scenario.
+pub fn lint(file: &ScenarioFile, overrides: &Overrides) -> Result<Linted, Diagnostics> {
+    let scenario = file.scenario(overrides)?;
+    let places = Places::of(file);
+    let unused = RULES.iter().copied().find(|rule| matches!(rule.check, Check::Allowed)).expect("there is one");
+    let mut findings = Findings::new(&places, unused);
+    for (name, plan) in scenario.variants() {
+        let subject = Subject::new(plan);
+        for &rule in RULES {
+            if let Check::Variant(check) = rule.check {
+                findings.from(rule, name);
+                check(&subject, &mut findings);
+            }
+        }
+    }
+    let names: Vec<String> = scenario.variants().iter().map(|(name, _)| name.clone()).collect();
+    let findings = findings.judged(&scenario.allowed, unused, &names);
+    let shown = findings.iter().filter(|finding| finding.allowed.is_none());
+    let list = shown.map(|finding| finding.diagnostic(names.len())).collect();
+    Ok(Linted { messages: places.diagnostics(list), findings })
+}
