@@ -19,6 +19,7 @@ pub mod github;
 pub mod journal;
 pub mod json;
 pub mod junit;
+pub mod lint;
 pub(crate) mod number;
 mod regression;
 mod services;

@@ -22,7 +22,7 @@ mod reader;
 mod resolve;
 pub mod schema;
 mod shape;
-mod source;
+pub(crate) mod source;
 pub(crate) mod suggest;
 mod synonyms;
 mod syntax;

@@ -4,7 +4,6 @@ use indexmap::IndexMap;
 
 use crate::experiment::Position;
 use crate::scenario::ScenarioFile;
-use crate::scenario::diagnostics::{Diagnostic, Diagnostics};
 use crate::scenario::document::{self, Entry, Table, Value};
 use crate::scenario::overrides::{self, Setting};
 use crate::scenario::source::{Place, Sources};
@@ -71,9 +70,9 @@ impl Places {
         self.sources.position(place)
     }
 
-    /// Messages about these places.
-    pub fn diagnostics(self, list: Vec<Diagnostic>) -> Diagnostics {
-        Diagnostics::new(self.sources, list)
+    /// The texts, for messages about these places.
+    pub fn into_sources(self) -> Sources {
+        self.sources
     }
 }
 

@@ -19,6 +19,8 @@ use rule::Check;
 use subject::Subject;
 
 use crate::scenario::places::Places;
+use crate::scenario::source::Sources;
+use crate::scenario::suggest;
 use crate::scenario::{Diagnostics, Overrides, ScenarioFile, Severity};
 
 /// What the rules say of a file.
@@ -26,13 +28,30 @@ use crate::scenario::{Diagnostics, Overrides, ScenarioFile, Severity};
 pub struct Linted {
     /// All findings, those that are allowed, too, in the order of their places.
     pub findings: Vec<Finding>,
-    messages: Diagnostics,
+    sources: Sources,
+    /// How many variants the file has.
+    variants: usize,
 }
 
 impl Linted {
-    /// What is not allowed, with the lines of the file that it is about.
-    pub fn messages(&self) -> &Diagnostics {
-        &self.messages
+    /// What is not allowed and as bad as `least`, with the lines of the file that it is about.
+    pub fn messages(&self, least: Severity) -> Diagnostics {
+        self.told(self.shown(least))
+    }
+
+    /// What this rule has found, with the lines of the file that it is about.
+    pub fn messages_of(&self, rule: &Rule) -> Diagnostics {
+        self.told(self.findings.iter().filter(|finding| finding.rule == rule.id))
+    }
+
+    /// What is not allowed and as bad as `least`.
+    pub fn shown(&self, least: Severity) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(move |finding| finding.allowed.is_none() && finding.severity <= least)
+    }
+
+    fn told<'a>(&self, findings: impl Iterator<Item = &'a Finding>) -> Diagnostics {
+        let list = findings.map(|finding| finding.diagnostic(self.variants)).collect();
+        Diagnostics::new(self.sources.clone(), list)
     }
 
     /// How many findings there are that are not allowed and as bad as this.
@@ -56,6 +75,11 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
+/// The id that is nearest to a word, if one is near.
+pub fn nearest(word: &str) -> Option<&'static str> {
+    suggest::nearest(word, ids())
+}
+
 /// Looks at all variants of a scenario file, with these overrides.
 ///
 /// # Errors
@@ -76,7 +100,5 @@ pub fn lint(file: &ScenarioFile, overrides: &Overrides) -> Result<Linted, Diagno
     }
     let names: Vec<String> = scenario.variants().iter().map(|(name, _)| name.clone()).collect();
     let findings = findings.judged(&scenario.allowed, unused, &names);
-    let shown = findings.iter().filter(|finding| finding.allowed.is_none());
-    let list = shown.map(|finding| finding.diagnostic(names.len())).collect();
-    Ok(Linted { messages: places.diagnostics(list), findings })
+    Ok(Linted { findings, sources: places.into_sources(), variants: names.len() })
 }

@@ -98,6 +98,11 @@ pub fn files(dir: &Path, names: &[impl AsRef<str>], width: usize) -> String {
     wrap::words(listed.iter().map(String::as_str), ["", "  "], width)
 }
 
+/// A text in lines of at most `width` columns; the first begins with `first`, the others with `rest`.
+pub(super) fn words(text: &str, ends: [&str; 2], width: usize) -> String {
+    wrap::words(text.split_whitespace(), ends, width)
+}
+
 fn styled(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
