@@ -71,6 +71,7 @@ pub mod report;
 pub mod scenario;
 pub mod sim;
 pub mod time;
+mod wrap;
 
 pub use experiment::{Experiment, Summary};
 pub use metrics::Outcome;

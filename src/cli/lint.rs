@@ -52,10 +52,12 @@ fn look(file: &Path) -> Result<lint::Linted, stormsim::scenario::Diagnostics> {
 
 fn named(id: &str) -> Result<&'static Rule, CommandError> {
     lint::rule(id).ok_or_else(|| {
-        let nearest = lint::nearest(id).map_or_else(
-            || "`stormsim lint --rules` lists them".to_owned(),
-            |nearest| format!("did you mean `{nearest}`?"),
-        );
-        CommandError::Message(format!("there is no rule `{id}`: {nearest}"))
+        let meant: Vec<String> = lint::meant(id).into_iter().map(|id| format!("`{id}`")).collect();
+        let hint = if meant.is_empty() {
+            "`stormsim lint --rules` lists them".to_owned()
+        } else {
+            format!("did you mean {}?", meant.join(" or "))
+        };
+        CommandError::Message(format!("there is no rule `{id}`: {hint}"))
     })
 }

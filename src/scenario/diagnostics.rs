@@ -8,6 +8,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 
 use crate::experiment::Position;
 use crate::scenario::source::{Place, Source, Sources};
+use crate::wrap;
 
 /// The width for which plain messages are laid out where no terminal says otherwise, in columns.
 const PLAIN_WIDTH: usize = 120;
@@ -180,7 +181,7 @@ impl Diagnostics {
     pub fn render(&self, colour: bool, width: usize) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let renderer = renderer.term_width(width).decor_style(DecorStyle::Ascii);
-        let shown = self.list.iter().take(SHOWN_MAX).map(|one| renderer.render(&[self.group(one)]));
+        let shown = self.list.iter().take(SHOWN_MAX).map(|one| renderer.render(&[self.group(one, width)]));
         let more = self.list.len().saturating_sub(SHOWN_MAX);
         let rest = (more > 0).then(|| {
             let errors = if more == 1 { "error" } else { "errors" };
@@ -190,12 +191,13 @@ impl Diagnostics {
         shown.chain(rest).collect::<Vec<_>>().join("\n\n")
     }
 
-    fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
+    fn group<'a>(&'a self, diagnostic: &'a Diagnostic, width: usize) -> Group<'a> {
         let level = match diagnostic.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let title = level.primary_title(&*diagnostic.message);
+        let head = diagnostic.rule.map_or(0, |rule| rule.len() + 2) + diagnostic.severity.name().len() + 2;
+        let title = level.primary_title(broken(&diagnostic.message, width, head));
         let title = match diagnostic.rule {
             Some(rule) => title.id(rule),
             None => title,
@@ -210,12 +212,15 @@ impl Diagnostics {
             }
             _ => None,
         };
-        group = match found {
+        group = match found.clone() {
             Some((source, range)) => group.element(self.snippet(diagnostic, source, range)),
             None => group.elements(file.map(origin)),
         };
-        let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(note));
-        let hint = diagnostic.hint.iter().map(|hint| Level::HELP.message(&**hint));
+        // Behind the number of the line, ` = note: `.
+        let digits = found.as_ref().map_or(0, |(source, range)| source.lines(range).0.max(1).ilog10() as usize + 1);
+        let told = |text: &str| broken(text, width, digits + 9);
+        let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(told(note)));
+        let hint = diagnostic.hint.iter().map(|hint| Level::HELP.message(told(hint)));
         group.elements(flag_of.into_iter().chain(notes).chain(hint))
     }
 
@@ -240,6 +245,12 @@ impl Diagnostics {
         let snippet = Snippet::source(&source.text[excerpt.clone()]).line_start(first_line).path(&source.name);
         snippet.annotation(primary).annotations(context)
     }
+}
+
+/// A text in lines that fit into `width` columns behind `taken` of them.
+fn broken(text: &str, width: usize, taken: usize) -> String {
+    let lines = wrap::words(wrap::sentence(text), ["", ""], width.saturating_sub(taken));
+    lines.trim_end().to_owned()
 }
 
 fn origin(source: &Source) -> Origin<'_> {

@@ -1,5 +1,8 @@
 //! `stormsim lint`: what each rule finds and what it does not.
 
+mod allowing;
+mod command;
+mod formats;
 mod rules;
 
 use std::path::Path;

@@ -75,9 +75,12 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
-/// The id that is nearest to a word, if one is near.
-pub fn nearest(word: &str) -> Option<&'static str> {
-    suggest::nearest(word, ids())
+/// The ids that somebody may have meant who wrote this word: the nearest, or those that have it in them.
+pub fn meant(word: &str) -> Vec<&'static str> {
+    match suggest::nearest(word, ids()) {
+        Some(nearest) => vec![nearest],
+        None => ids().filter(|id| id.contains(word)).collect(),
+    }
 }
 
 /// Looks at all variants of a scenario file, with these overrides.

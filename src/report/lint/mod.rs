@@ -14,9 +14,10 @@ use serde::Serialize;
 
 use crate::analysis::lint::{Finding, Linted, RULES};
 use crate::experiment::Position;
-use crate::report::text::{Counted, words};
+use crate::report::text::Counted;
 use crate::report::{json, number};
 use crate::scenario::{Diagnostics, Severity};
+use crate::wrap::{sentence, words};
 
 /// A file that was looked at, and what came of it: what rules found, or that it is no scenario.
 pub type Looked<'a> = (&'a Path, Result<Linted, Diagnostics>);
@@ -50,7 +51,8 @@ pub(super) fn conclusion(files: &[Looked<'_>], width: usize) -> String {
     };
     let allowed = linted().map(Linted::allowed).sum::<usize>();
     let allowed = if allowed > 0 { format!("; {} allowed", number::whole(allowed)) } else { String::new() };
-    words(&format!("{}: {found}{allowed}", Counted(linted().count(), "file")), ["", "  "], width)
+    let sum = format!("{}: {found}{allowed}", Counted(linted().count(), "file"));
+    words(sentence(&sum), ["", "  "], width)
 }
 
 /// The rules, a line each, for a page of `width` columns.
@@ -59,7 +61,7 @@ pub fn rules(width: usize) -> String {
     let line = |id: &str, severity: Severity, finds: &str| {
         let head = format!("{id:longest$}  {:7}  ", severity.name());
         let indent = " ".repeat(head.len());
-        words(finds, [&head, &indent], width)
+        words(sentence(finds), [&head, &indent], width)
     };
     RULES.iter().map(|rule| line(rule.id, rule.severity, rule.finds)).collect()
 }

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 
 use crate::analysis::lint::{Rule, lint};
-use crate::report::text::words;
 use crate::scenario::Overrides;
+use crate::wrap::{sentence, words};
 
 /// The width for which the lines of an example's messages are laid out.
 const EXAMPLE_WIDTH: usize = 100;
 
 /// A rule explained, with paragraphs of `width` columns.
 pub fn explanation(rule: &Rule, width: usize) -> String {
-    let paragraph = |text: &str| words(text, ["", ""], width);
+    let paragraph = |text: &str| words(sentence(text), ["", ""], width);
     let mut section = format!("## {}\n\n", rule.id);
     section += &paragraph(&format!("**{}.** {}", capitalised(rule.severity.name()), rule.finds));
     section.push('\n');

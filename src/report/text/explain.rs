@@ -3,7 +3,8 @@
 use crate::analysis::{CallExplained, Course, Explanation, Extremes, Hop, Path, ServiceLoad, Standing};
 use crate::report::number::{self, Style};
 use crate::report::text::grid::{self, Column};
-use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, styled, wrap};
+use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, styled};
+use crate::wrap;
 
 /// The most waits that are written out.
 const WAITS_SHOWN: usize = 8;

@@ -13,7 +13,6 @@ pub(super) mod partial;
 mod recovery;
 mod sentences;
 mod sweep;
-mod wrap;
 
 use std::fmt;
 use std::path::Path;
@@ -24,6 +23,7 @@ use crate::analysis::Explanation;
 use crate::experiment::{FrontierSummary, Reached, Summary, SweepSummary};
 use crate::report::coverage;
 use crate::report::number::{self, INCOMPLETE};
+use crate::wrap;
 
 const TITLE: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -96,11 +96,6 @@ pub fn files(dir: &Path, names: &[impl AsRef<str>], width: usize) -> String {
     });
     let listed: Vec<_> = ["written to".to_owned(), place].into_iter().chain(listed).collect();
     wrap::words(listed.iter().map(String::as_str), ["", "  "], width)
-}
-
-/// A text in lines of at most `width` columns; the first begins with `first`, the others with `rest`.
-pub(super) fn words(text: &str, ends: [&str; 2], width: usize) -> String {
-    wrap::words(text.split_whitespace(), ends, width)
 }
 
 fn styled(style: Style, text: &str) -> String {
