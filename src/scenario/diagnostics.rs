@@ -38,9 +38,8 @@ impl Severity {
 /// One error, or warning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
-    severity: Severity,
-    /// The rule that it breaks.
-    rule: Option<&'static str>,
+    /// The rule of the linter that it breaks, and how bad that is; none for what makes a file no scenario.
+    rule: Option<Box<(&'static str, Severity)>>,
     place: Option<Place>,
     message: Box<str>,
     label: Option<Box<str>>,
@@ -53,7 +52,6 @@ impl Diagnostic {
     /// An error with this message: lower case, names in back-ticks.
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self {
-            severity: Severity::Error,
             rule: None,
             place: None,
             message: message.into(),
@@ -67,7 +65,7 @@ impl Diagnostic {
     /// It breaks a rule, which is as bad as this.
     #[must_use]
     pub fn breaks(mut self, rule: &'static str, severity: Severity) -> Self {
-        (self.rule, self.severity) = (Some(rule), severity);
+        self.rule = Some(Box::new((rule, severity)));
         self
     }
 
@@ -192,14 +190,17 @@ impl Diagnostics {
     }
 
     fn group<'a>(&'a self, diagnostic: &'a Diagnostic, width: usize) -> Group<'a> {
-        let level = match diagnostic.severity {
+        let rule = diagnostic.rule.as_deref();
+        let severity = rule.map_or(Severity::Error, |(_, severity)| *severity);
+        let level = match severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let head = diagnostic.rule.map_or(0, |rule| rule.len() + 2) + diagnostic.severity.name().len() + 2;
+        // `severity[rule]: `
+        let head = severity.name().len() + rule.map_or(0, |(rule, _)| rule.len() + 2) + 2;
         let title = level.primary_title(broken(&diagnostic.message, width, head));
-        let title = match diagnostic.rule {
-            Some(rule) => title.id(rule),
+        let title = match rule {
+            Some((rule, _)) => title.id(*rule),
             None => title,
         };
         let mut group = Group::with_title(title);
