@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::analysis::course::{Course, Failing};
 use crate::analysis::graph::Graph;
-use crate::plan::{Call, CallId, DeadlineRule, Origin, Plan, ServiceId};
+use crate::plan::{Call, CallId, DeadlineRule, Effect, Origin, Plan, ServiceId, Target};
 use crate::time::Span;
 
 /// The least time that a plan's services work on a request with success, and that of their steps.
@@ -117,10 +117,22 @@ impl<'a> Longest<'a> {
     }
 
     /// The longest that a callee can take for an answer to a call, with the way there and back: all that it calls itself
-    /// goes wrong as late as it can. None where that has no end. Queues, contention and faults are not looked at.
-    pub fn answer(&mut self, call: &Call) -> Option<Span> {
+    /// goes wrong as late as it can, and `fail` faults take their delays. None where that has no end. Queues, contention
+    /// and other faults are not looked at.
+    pub fn answer(&mut self, id: CallId) -> Option<Span> {
+        let plan = self.plan;
+        let call = &plan.calls[id.index()];
         let way = call.network.bounds().1?;
-        let answer = way + way + self.work(call.target);
+        let mut answer = way + way + self.work(call.target);
+        for fault in &plan.faults {
+            let Effect::Fail(failure) = &fault.effect else { continue };
+            if fault.targets.contains(&Target::Call(id)) {
+                answer = answer.max(failure.delay.bounds().1?);
+            }
+            if fault.targets.contains(&Target::Service(call.target)) {
+                answer = answer.max(way + way + failure.delay.bounds().1?);
+            }
+        }
         (answer < Span::LIMIT).then_some(answer)
     }
 
@@ -158,7 +170,7 @@ impl<'a> Longest<'a> {
     fn settled(&mut self, id: CallId) -> Option<Span> {
         let plan = self.plan;
         let call = &plan.calls[id.index()];
-        let failing = Failing::Anyhow(self.answer(call).unwrap_or(Span::UNLIMITED));
+        let failing = Failing::Anyhow(self.answer(id).unwrap_or(Span::UNLIMITED));
         let own = Course::of(plan, call, failing, self.deadlines[id.index()]).given_up?;
         match call.fallback {
             Some(fallback) => Some((own + self.settled(fallback)?).min(Span::LIMIT)),

@@ -9,7 +9,7 @@ use crate::analysis::peak::retry_peak;
 use crate::analysis::success::Success;
 use crate::dist::Dist;
 use crate::plan::{Call, CallId, Plan};
-use crate::policy::WaitRange;
+use crate::policy::{DelayRule, RetryPolicy, WaitRange};
 use crate::time::Span;
 
 /// The most waits of a schedule that are listed.
@@ -26,6 +26,10 @@ pub struct CallExplained {
     pub max_attempts: Option<u32>,
     /// Whether a retry budget may refuse some of them: then there are fewer than is said here.
     pub has_budget: bool,
+    /// Whether a breaker or a throttle may hold some of them back: then fewer are sent than is said here.
+    pub is_guarded: bool,
+    /// Whether an error may say when it is worth trying again, and the policy minds that: then waits are others.
+    pub minds_servers: bool,
     /// The limit of one attempt, in seconds; none without one.
     pub timeout_s: Option<f64>,
     /// How long an attempt looks for somebody who takes it; none without a limit.
@@ -39,8 +43,8 @@ pub struct CallExplained {
     pub waits: Vec<WaitExplained>,
     /// Where every attempt is refused at once.
     pub refused: Course,
-    /// How long the callee takes for an answer at most if what it calls itself goes wrong, without a queue; none if there
-    /// is no longest time.
+    /// How long the callee takes for an answer at most, without a queue, if what it calls itself goes wrong and `fail`
+    /// faults take their delays; none if there is no longest time.
     pub answer_s: Option<f64>,
     /// Where every attempt fails as late as it can: with an answer after that time, or at the timeout.
     pub failing: Course,
@@ -120,7 +124,7 @@ impl CallExplained {
         let call = &plan.calls[id.index()];
         let policy = &plan.policies[call.policy.index()];
         let course = |failing| Course::of(plan, call, failing, deadline);
-        let answer = longest.answer(call);
+        let answer = longest.answer(id);
         let refused = course(Failing::Refused);
         let failing = course(answer.map_or(Failing::Silently, Failing::Late));
         let silent = course(Failing::Silently);
@@ -131,6 +135,8 @@ impl CallExplained {
             target: plan.labels.services[call.target.index()].clone(),
             max_attempts: (policy.max_attempts != u32::MAX).then_some(policy.max_attempts),
             has_budget: call.budget.is_some(),
+            is_guarded: call.is_guarded(),
+            minds_servers: minds_servers(plan, policy),
             timeout_s: limit(call.timeout.after),
             connect_timeout_s: limit(call.connect_timeout.after),
             total_timeout_s: limit(call.total_timeout.after),
@@ -170,6 +176,11 @@ impl CallExplained {
         };
         courses.into_iter().filter_map(unfit).collect()
     }
+}
+
+/// Whether a policy may wait as a server says.
+pub(super) fn minds_servers(plan: &Plan, policy: &RetryPolicy) -> bool {
+    policy.max_attempts > 1 && policy.server_delay.rule != DelayRule::Ignore && plan.says_retry_after()
 }
 
 /// How many waits are listed of so many attempts.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::analysis::call::minds_servers;
 use crate::failure::ErrorKind;
 use crate::plan::{Arrivals, Call, Origin, Plan};
 use crate::policy::{Schedule, WaitRange};
@@ -33,6 +34,7 @@ pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
     let (clients, at) = burst(plan, call)?;
     let policy = &plan.policies[call.policy.index()];
     let is_plain = call.budget.is_none() && !call.is_guarded() && call.hedge.is_none();
+    let is_plain = is_plain && !minds_servers(plan, policy);
     if !is_plain || !policy.retry_on.contains(ErrorKind::Refused) || !policy.schedule.is_uniform() {
         return None;
     }

@@ -1,5 +1,6 @@
 //! Between which bounds waits lie, and what they are in the mean: what can be known of a schedule without a draw.
 
+use crate::dist::Dist;
 use crate::policy::{Backoff, CapOrder, Jitter, Schedule};
 use crate::time::Span;
 
@@ -27,10 +28,16 @@ impl Schedule {
         })
     }
 
-    /// Whether every wait is uniform over its range: nothing is added by a distribution, walked, or cut off.
+    /// Whether every wait is uniform over its range: nothing is added by another distribution, walked, or cut off.
     pub fn is_uniform(&self) -> bool {
         let is_cut = self.cap_order != CapOrder::BeforeJitter && self.cap < Span::LIMIT && self.jitter != Jitter::None;
-        !is_cut && !self.needs_previous() && !matches!(self.jitter, Jitter::Add(_))
+        let adds_other = match &self.jitter {
+            Jitter::Add(Dist::Constant(_)) => false,
+            Jitter::Add(Dist::Uniform { step, .. }) => *step > Span::from_ns(1),
+            Jitter::Add(_) => true,
+            _ => false,
+        };
+        !is_cut && !self.needs_previous() && !adds_other
     }
 
     /// A wait with jitter, capped if the cap comes after that.
@@ -111,7 +118,7 @@ impl Walk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::{Dist, mix};
+    use crate::dist::mix;
 
     fn ms(ms: u64) -> Span {
         Span::from_ms(ms)

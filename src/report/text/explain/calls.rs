@@ -73,6 +73,8 @@ pub(super) fn sentences(calls: &[CallExplained], width: usize) -> String {
             again(call),
             unfit(&call.unfit),
             call.has_budget.then(|| "its retry budget may refuse retries: then there are fewer attempts".to_owned()),
+            call.is_guarded.then(|| "its breaker or throttle may hold attempts back: then fewer are sent".to_owned()),
+            call.minds_servers.then(|| "an error may say when to try again: then it waits as that says".to_owned()),
             call.retry_peak.map(|peak| {
                 let peak = number::plain(peak, Style::Count, 3);
                 format!(
@@ -106,6 +108,9 @@ fn waits(call: &CallExplained) -> String {
         let is_same = listed + same > call.waits.len();
         texts.push(if is_same { "and so on".to_owned() } else { "...".to_owned() });
     }
+    if call.waits.iter().all(|wait| wait.longest_s == Some(0.0)) {
+        return "retries without a wait".to_owned();
+    }
     format!("waits {}", texts.join(", "))
 }
 
@@ -126,7 +131,7 @@ fn again(call: &CallExplained) -> Option<String> {
     if starts.len() > WAITS_SHOWN {
         texts.push("...".to_owned());
     }
-    Some(format!("refused at once, tries again {} after the first attempt", texts.join(", ")))
+    Some(format!("refused at once, tries again {} after it began", texts.join(", ")))
 }
 
 fn between(shortest: f64, longest: Option<f64>) -> String {
@@ -145,12 +150,13 @@ fn unfit(unfit: &[Unfit]) -> Option<String> {
         Fate::Silent => "none is answered",
         Fate::Unreachable => "they find nobody",
     };
-    let mut text = format!("configured {}", number::whole(first.configured as usize));
-    for (at, case) in unfit.iter().enumerate() {
-        let into = if at == 0 { format!(" at most fit into {}", kept(&time(case.limit_s))) } else { String::new() };
-        text += &format!(", {}{into} if {}", number::whole(case.fit as usize), fate(case.attempts_are));
-    }
-    Some(text)
+    let cases = unfit.iter().enumerate().map(|(at, case)| {
+        let verb = if case.fit == 1 { "fits" } else { "fit" };
+        let into = if at == 0 { format!(" {verb} into {}", kept(&time(case.limit_s))) } else { String::new() };
+        format!("{}{into} if {}", number::whole(case.fit as usize), fate(case.attempts_are))
+    });
+    let configured = number::whole(first.configured as usize);
+    Some(format!("configured {configured}, at most {}", cases.collect::<Vec<_>>().join(", ")))
 }
 
 /// What becomes of calls whose attempts fail with some probability.

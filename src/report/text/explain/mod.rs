@@ -25,7 +25,7 @@ pub(super) fn render(name: &str, explanations: &[Explanation], width: usize) -> 
             calls::chances(&explanation.calls, width),
             calls::timeouts(&explanation.calls, width),
             paths::render(explanation, width),
-            services::render(&explanation.services, width),
+            services::render(explanation, width),
         ];
         sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
     };

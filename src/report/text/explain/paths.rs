@@ -11,10 +11,7 @@ pub(super) fn render(explanation: &Explanation, width: usize) -> String {
         if let Some(shares) = shares(path) {
             text += &sentence(&shares, ["  ", "  "], width);
         }
-        let has_limits = path.hops.iter().any(|hop| hop.attempt_s.is_some());
-        if path.hops.len() > 1 && has_limits {
-            text += &ladder(&path.hops, width);
-        }
+        text += &ladder(&path.hops, width);
         text
     };
     let mut texts: Vec<String> = explanation.paths.iter().map(of_path).collect();
@@ -33,10 +30,11 @@ fn product(path: &Path) -> String {
     let product = match path.attempts {
         Some(product) if factors.len() == 1 && !factors[0].contains(' ') => attempts(product),
         Some(product) => format!("{} = {}", factors.join(" x "), attempts(product)),
+        None if factors.len() == 1 => "no limit to the attempts".to_owned(),
         None => format!("{}: no limit to the attempts", factors.join(" x ")),
     };
     let product = kept(&product);
-    format!("{} -> {}: {product} at {end} along this path for one request at most", path.client, hops.join(" -> "))
+    format!("{} -> {}: {product} at {end} for one request at most, along this path", path.client, hops.join(" -> "))
 }
 
 /// The service that a call is to, and the call where that does not say which it is.
@@ -72,17 +70,27 @@ fn shares(path: &Path) -> Option<String> {
     (shares.len() > 1).then(|| format!("without the retries {}", shares.join(", ")))
 }
 
+/// The deadlines along a path; nothing where none is passed on, and nobody goes on without its caller.
 fn ladder(hops: &[Hop], width: usize) -> String {
-    let columns = [
-        column("time left\nto begin with", hops, |hop| time_or("-", hop.budget_s)),
+    let is_told = hops.iter().any(|hop| hop.budget_s.or(hop.told_s).is_some());
+    let goes_on = hops.iter().any(|hop| hop.outlives_s.is_some() || hop.outlives_for_ever);
+    if !is_told && !goes_on {
+        return String::new();
+    }
+    let mut columns = vec![
         column("limit of\nthe call", hops, |hop| time_or("none", hop.gives_up_s)),
         column("waits for\nan attempt", hops, |hop| time_or("for ever", hop.attempt_s)),
-        column("tells its\ncallee", hops, |hop| time_or("-", hop.told_s)),
-        column("goes on without\nits caller", hops, |hop| match hop.outlives_s {
-            Some(seconds) => format!("{} or more", time(seconds)),
-            None if hop.outlives_for_ever => "for ever".to_owned(),
-            None => "-".to_owned(),
-        }),
     ];
+    if is_told {
+        columns.insert(0, column("has\nleft", hops, |hop| time_or("-", hop.budget_s)));
+        columns.push(column("tells its\ncallee", hops, |hop| time_or("-", hop.told_s)));
+    }
+    if goes_on {
+        columns.push(column("goes on without\nits caller for", hops, |hop| match hop.outlives_s {
+            Some(seconds) => format!("{} or more", time(seconds)),
+            None if hop.outlives_for_ever => "ever".to_owned(),
+            None => "-".to_owned(),
+        }));
+    }
     grid::evenly(&column("call", hops, |hop| hop.call.clone()), &columns, width)
 }

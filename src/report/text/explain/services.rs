@@ -1,16 +1,16 @@
 //! What services have to do when everything fails, against what they can do.
 
-use crate::analysis::{ServiceLoad, Standing};
+use crate::analysis::{Explanation, ServiceLoad, Standing};
 use crate::report::number::{self, Style};
 use crate::report::text::explain::column;
 use crate::report::text::{BAD, GOOD, WARNING, grid, styled};
 
-pub(super) fn render(services: &[ServiceLoad], width: usize) -> String {
-    [attempts(services, width), loads(services, width)]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join("\n")
+pub(super) fn render(explanation: &Explanation, width: usize) -> String {
+    let services = &explanation.services;
+    // A single path says it all.
+    let has_paths = explanation.paths.len() > 1;
+    let attempts = if has_paths { attempts(services, width) } else { String::new() };
+    [attempts, loads(services, width)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
 /// How many attempts one request makes, over all paths.
@@ -35,9 +35,6 @@ fn attempts(services: &[ServiceLoad], width: usize) -> String {
             })
         })
         .collect();
-    if columns.is_empty() || reached.len() == 1 {
-        return String::new();
-    }
     let head = "Attempts for one request at most, over all paths:\n".to_owned();
     head + &grid::evenly(&column("service", &reached, |service| service.service.clone()), &columns, width)
 }
