@@ -2,29 +2,30 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::plan::{Call, Plan};
-use crate::policy::WaitRange;
+use crate::failure::{ErrorKind, ErrorSet};
+use crate::plan::{Call, Hedge, Plan};
+use crate::policy::RetryPolicy;
 use crate::time::Span;
 
-/// The most attempts that are followed; more are those of a call without a limit.
-const FOLLOWED: usize = 1_000;
+/// The most attempts that are followed until the call is over.
+const FOLLOWED: u64 = 100_000;
 
-/// How an attempt fails.
+/// The most attempts of which it is told when they begin.
+const TOLD: usize = 256;
+
+/// How all attempts of a call fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failing {
-    /// With an error, after this time.
-    After(Span),
-    /// Without an answer, so that only a timeout ends it.
+    /// They are turned away at once with `refused`, which takes the way there and back.
+    Refused,
+    /// They are answered with an error that the policy retries, if it retries any, after this time: the ways included.
+    Late(Span),
+    /// They arrive and have no answer, so that only `timeout` ends them.
     Silently,
-}
-
-/// Which of the waits that may be drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waits {
-    /// The shortest: so there are as many attempts as can be.
-    Shortest,
-    /// The longest: so it takes as long as can be.
-    Longest,
+    /// They find nobody, so that `connect_timeout` ends them, or `timeout`.
+    Unreachable,
+    /// In any way, and at any time up to this: so it can last the longest.
+    Anyhow(Span),
 }
 
 /// Why a call is over.
@@ -35,173 +36,224 @@ pub enum Over {
     Exhausted,
     /// The next attempt does not fit into the time that is left, or that is over.
     Deadline,
-    /// It is not: an attempt has no answer and no timeout, or there is always another.
+    /// The policy does not try again after such an error.
+    NotRetryable,
+    /// It is not, as long as a run can be: an attempt has no answer and no timeout, or there is always another.
     Never,
+    /// It was not followed beyond its first 100,000 attempts.
+    NotFollowed,
 }
 
-/// The course of a call.
+/// The course of a call, over all waits that may be drawn.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Course {
-    /// When each attempt begins, after the call; of a call that is never over the first thousand.
-    #[serde(rename = "starts_s", serialize_with = "in_seconds")]
-    pub starts: Vec<Span>,
-    /// When the call is given up; none if it never is.
+    /// How many attempts there are at least; none if there is always another, or they were not followed.
+    pub fewest: Option<u64>,
+    /// How many there are at most, likewise.
+    pub most: Option<u64>,
+    /// When each begins, the first 256.
+    pub starts: Vec<Start>,
+    /// When the call is given up at the latest; none if there is no such time, or it was not followed up to there.
     #[serde(rename = "given_up_s", serialize_with = "maybe_in_seconds")]
     pub given_up: Option<Span>,
-    /// Why.
+    /// Why it is over where the waits are the shortest.
     pub over: Over,
+}
+
+/// When an attempt begins, if it is made, after its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Start {
+    /// At the earliest.
+    #[serde(rename = "earliest_s", serialize_with = "in_seconds")]
+    pub earliest: Span,
+    /// At the latest.
+    #[serde(rename = "latest_s", serialize_with = "in_seconds")]
+    pub latest: Span,
 }
 
 impl Course {
     /// Of a call that may last until `limit` ([`Span::UNLIMITED`] for ever), all of whose attempts fail like this.
     ///
-    /// It follows the rules of the engine for one call by itself: nothing waits for a slot, no budget refuses, no server
-    /// says when to come back.
-    pub fn of(plan: &Plan, call: &Call, failing: Failing, waits: Waits, limit: Span) -> Self {
+    /// It follows the rules of the engine for one call by itself: nothing waits for a slot, no budget, breaker or throttle
+    /// refuses, all hedges are sent, no server says when to come back.
+    pub fn of(plan: &Plan, call: &Call, failing: Failing, limit: Span) -> Self {
         let policy = &plan.policies[call.policy.index()];
         let limit = limit.min(call.total_timeout.after);
-        let followed = policy.max_attempts.min(FOLLOWED as u32);
-        let ranges = policy.schedule.ranges(followed.saturating_sub(1));
-        let pick = |range: &WaitRange| match waits {
-            Waits::Shortest => range.shortest,
-            Waits::Longest => range.longest,
-        };
-        let mut starts = Vec::new();
-        let mut now = Span::ZERO;
-        let over = |starts, given_up, over| Self { starts, given_up, over };
-        for attempt in 0..followed as usize {
-            starts.push(now);
-            let lasts = match failing {
-                Failing::After(time) => time.min(call.timeout.after),
-                Failing::Silently => call.timeout.after,
-            };
-            if lasts >= Span::LIMIT && limit >= Span::LIMIT {
-                return over(starts, None, Over::Never);
+        let mut walk = Walk { limit, reaches_limit: false, latest_end: Span::ZERO, fewest: None, starts: Vec::new() };
+        if limit == Span::ZERO {
+            return walk.over(0, Over::Deadline);
+        }
+        let attempt = Attempt::of(call, policy, failing);
+        let is_endless = policy.max_attempts == u32::MAX;
+        let mut ranges = policy.schedule.ranges();
+        let mut start = Start { earliest: Span::ZERO, latest: Span::ZERO };
+        for number in 1.. {
+            let Some(ends) = walk.attempt(number, start, &attempt) else { return walk.cut(number) };
+            if !attempt.is_retried {
+                return walk.ended(ends.latest).over(number, Over::NotRetryable);
             }
-            now = now + lasts;
-            if now >= limit {
-                return over(starts, Some(limit), Over::Deadline);
+            if number == u64::from(policy.max_attempts) && !is_endless {
+                return walk.ended(ends.latest).over(number, Over::Exhausted);
             }
-            let Some(range) = ranges.get(attempt) else { break };
-            let wait = pick(range);
-            if limit < Span::LIMIT && wait + policy.min_attempt > limit - now {
-                return over(starts, Some(now), Over::Deadline);
+            if number == FOLLOWED || is_endless && !walk.has_deadline() && walk.starts.len() == TOLD {
+                return walk.not_followed(is_endless);
             }
-            now = now + wait;
-            // Virtual time ends before that: nobody gives up, and nobody sees the attempt.
-            if now >= Span::LIMIT {
-                return over(starts, None, Over::Never);
+            let Some(range) = ranges.next() else { break };
+            let next = Start { earliest: ends.earliest + range.shortest, latest: ends.latest + range.longest };
+            match walk.fit(number, ends, next, policy.min_attempt) {
+                Some(next) => start = next,
+                None if is_endless && !walk.has_deadline() => return walk.not_followed(is_endless),
+                None => return walk.cut(number),
             }
         }
-        if policy.max_attempts as usize > FOLLOWED {
-            return over(starts, None, Over::Never);
-        }
-        over(starts, Some(now), Over::Exhausted)
-    }
-
-    /// How many attempts there are.
-    pub fn attempts(&self) -> usize {
-        self.starts.len()
+        walk.not_followed(is_endless)
     }
 }
 
-pub(super) fn in_seconds<S: Serializer>(spans: &[Span], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(spans.iter().map(|span| span.as_s()))
+fn in_seconds<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(span.as_s())
 }
 
-pub(super) fn maybe_in_seconds<S: Serializer>(span: &Option<Span>, serializer: S) -> Result<S::Ok, S::Error> {
+fn maybe_in_seconds<S: Serializer>(span: &Option<Span>, serializer: S) -> Result<S::Ok, S::Error> {
     span.map(Span::as_s).serialize(serializer)
 }
 
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
+/// What is known of a call's course so far.
+struct Walk {
+    limit: Span,
+    /// Whether an attempt may be under way at the limit, or when virtual time ends.
+    reaches_limit: bool,
+    /// When the call may have been given up so far, at the latest.
+    latest_end: Span,
+    /// The first attempt that may be the last.
+    fewest: Option<u64>,
+    starts: Vec<Start>,
+}
 
-    use super::*;
-    use crate::scenario::{Overrides, Scenario};
-
-    /// The plan of one call with these settings and this policy.
-    fn plan(call: &str, policy: &str) -> Plan {
-        let text = format!(
-            r#"
-            version = 1
-            name = "course"
-            horizon = "20000m"
-            clients.web = {{ arrivals = {{ burst = {{ at = "0s" }} }}, calls.api = {{ retry = "p" {call} }} }}
-            services.api = {{}}
-            retries.p = {{ {policy} }}
-            "#
-        );
-        let scenario = Scenario::parse("course", &text, Path::new(""), &Overrides::default());
-        scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1.clone()
+impl Walk {
+    fn has_deadline(&self) -> bool {
+        self.limit < Span::LIMIT
     }
 
-    fn course(call: &str, policy: &str, failing: Failing) -> (Vec<f64>, Option<f64>, Over) {
-        let plan = plan(call, policy);
-        let course = Course::of(&plan, &plan.calls[0], failing, Waits::Longest, Span::UNLIMITED);
-        (course.starts.iter().map(|span| span.as_s()).collect(), course.given_up.map(Span::as_s), course.over)
-    }
-
-    /// A timeout of 1.5 s and waits of 1, 2 and 4 s: 4 x 1.5 + 7 = 13 s.
-    #[test]
-    fn the_worst_case_is_the_timeouts_and_the_waits() {
-        let policy = r#"max_retries = 3, backoff = { exponential = { base = "1s", factor = 2.0 } }"#;
-        let expected = (vec![0.0, 2.5, 6.0, 11.5], Some(13.0), Over::Exhausted);
-        assert_eq!(course(r#", timeout = "1500ms""#, policy, Failing::Silently), expected);
-    }
-
-    /// Per-try and total timeouts (after istio/istio, issues 21137 and 13167), by hand.
-    #[test]
-    fn totals_cut_tries_and_leave_no_room_for_others() {
-        let seven = Failing::After(Span::from_s(7));
-        let half = Failing::After(Span::from_ms(500));
-        let four = "max_attempts = 4";
-        let none = course(r#", total_timeout = "2s""#, four, seven);
-        assert_eq!(none, (vec![0.0], Some(2.0), Over::Deadline));
-        for attempts in [4, 10] {
-            let policy = format!(r#"max_attempts = {attempts}, backoff = {{ fixed = "25ms" }}"#);
-            let tries = course(r#", total_timeout = "2s", timeout = "500ms""#, &policy, seven);
-            assert_eq!(tries, (vec![0.0, 0.525, 1.05, 1.575], Some(2.0), Over::Deadline));
+    /// An attempt starts; when it ends, unless the call is over before that in any case.
+    fn attempt(&mut self, number: u64, start: Start, attempt: &Attempt) -> Option<Start> {
+        if self.starts.len() < TOLD {
+            self.starts.push(start);
         }
-        let two = "max_attempts = 2";
-        let cut = course(r#", total_timeout = "10s", timeout = "200ms""#, two, half);
-        assert_eq!(cut, (vec![0.0, 0.2], Some(0.4), Over::Exhausted));
-        let answered = course(r#", total_timeout = "10s""#, two, half);
-        assert_eq!(answered, (vec![0.0, 0.5], Some(1.0), Over::Exhausted));
-        let long = course(r#", timeout = "3s""#, four, seven);
-        assert_eq!(long, (vec![0.0, 3.0, 6.0, 9.0], Some(12.0), Over::Exhausted));
+        let bound = self.limit.min(Span::LIMIT);
+        let ends = Start { earliest: start.earliest + attempt.least, latest: start.latest + attempt.most };
+        if ends.latest >= bound {
+            self.reaches_limit = true;
+            self.fewest.get_or_insert(number);
+        }
+        (ends.earliest < bound).then_some(Start { latest: ends.latest.min(bound), ..ends })
     }
 
-    /// 250 ms for attempts of 60 ms with waits from [0, 20), [0, 40), [0, 80) ms, if there are 60 ms for an attempt: at
-    /// best four fit, at worst three.
-    #[test]
-    fn a_deadline_leaves_room_for_fewer_attempts_than_are_configured() {
-        let policy = r#"max_attempts = 5, min_attempt = "60ms", cap = "200ms", jitter = "full",
-                        backoff = { exponential = { base = "20ms", factor = 2.0 } }"#;
-        let policy = policy.replace('\n', " ");
-        let plan = plan(r#", total_timeout = "250ms""#, &policy);
-        let failing = Failing::After(Span::from_ms(60));
-        let with = |waits| Course::of(&plan, &plan.calls[0], failing, waits, Span::UNLIMITED);
-        assert_eq!([Waits::Shortest, Waits::Longest].map(|waits| with(waits).attempts()), [4, 3]);
-        assert_eq!(with(Waits::Longest).over, Over::Deadline);
-        // What it inherits counts as its own.
-        let inherited = Course::of(&plan, &plan.calls[0], failing, Waits::Shortest, Span::from_ms(130));
-        assert_eq!((inherited.attempts(), inherited.given_up), (2, Some(Span::from_ms(120))));
+    /// When the next attempt starts after one that has ended, as far as there is room for it; none if there is none.
+    fn fit(&mut self, number: u64, ends: Start, next: Start, min_attempt: Span) -> Option<Start> {
+        let room = match self.limit {
+            limit if limit < Span::LIMIT => limit.as_ns().checked_sub(min_attempt.as_ns()).map(Span::from_ns),
+            // Virtual time ends before that: nobody gives up, and nobody sees the attempt.
+            _ => Some(Span::from_ns(Span::LIMIT.as_ns() - 1)),
+        };
+        if room.is_none_or(|room| next.latest > room) {
+            self.fewest.get_or_insert(number);
+            // It does not wait for what does not fit.
+            self.latest_end = self.latest_end.max(ends.latest);
+            self.reaches_limit |= !self.has_deadline();
+        }
+        let room = room.filter(|&room| next.earliest <= room)?;
+        Some(Start { latest: next.latest.min(room), ..next })
     }
 
-    /// Ten minutes, five times as long each time, without a cap: attempts at 10, 60, 310, 1,560 and 7,810 minutes. (After
-    /// matrix-org/synapse, issue 14513.)
-    #[test]
-    fn uncapped_backoff_grows_beyond_any_outage() {
-        let policy = r#"max_attempts = "unlimited", backoff = { exponential = { base = "10m", factor = 5.0 } }"#;
-        let (starts, given_up, over) = course("", policy, Failing::After(Span::ZERO));
-        let minutes: Vec<f64> = starts[..6].iter().map(|seconds| seconds / 60.0).collect();
-        assert_eq!(minutes, [0.0, 10.0, 60.0, 310.0, 1_560.0, 7_810.0]);
-        assert_eq!((given_up, over), (None, Over::Never));
+    fn ended(mut self, latest: Span) -> Self {
+        self.latest_end = self.latest_end.max(latest);
+        self
     }
 
-    #[test]
-    fn without_answer_and_timeout_a_call_is_never_over() {
-        assert_eq!(course("", "max_attempts = 3", Failing::Silently), (vec![0.0], None, Over::Never));
+    /// There is no time for more than these attempts.
+    fn cut(self, attempts: u64) -> Course {
+        let over = if self.has_deadline() { Over::Deadline } else { Over::Never };
+        self.over(attempts, over)
     }
+
+    fn over(self, most: u64, over: Over) -> Course {
+        let given_up = if self.reaches_limit { self.limit } else { self.latest_end };
+        Course {
+            fewest: Some(self.fewest.unwrap_or(most)),
+            most: Some(most),
+            starts: self.starts,
+            given_up: (given_up < Span::LIMIT).then_some(given_up),
+            over,
+        }
+    }
+
+    /// There are more attempts, perhaps always another.
+    fn not_followed(self, is_endless: bool) -> Course {
+        let is_over_at_limit = self.reaches_limit && self.has_deadline();
+        let over = if is_endless && !self.has_deadline() { Over::Never } else { Over::NotFollowed };
+        Course {
+            fewest: self.fewest.filter(|_| self.has_deadline()),
+            most: None,
+            starts: self.starts,
+            given_up: is_over_at_limit.then_some(self.limit),
+            over,
+        }
+    }
+}
+
+/// How long an attempt lasts that fails, and whether it is tried again.
+struct Attempt {
+    least: Span,
+    most: Span,
+    is_retried: bool,
+}
+
+impl Attempt {
+    fn of(call: &Call, policy: &RetryPolicy, failing: Failing) -> Self {
+        let timeout = call.timeout.after;
+        let retries_timeouts = policy.retry_on.contains(ErrorKind::Timeout);
+        let retries_any = policy.retry_on != ErrorSet::EMPTY;
+        // What ends up to the timeout with an error, and then with the timeout.
+        let until_timeout = |least: Span, most: Span, retries_error: bool| {
+            let is_error = least <= timeout && retries_error;
+            let is_timeout = most > timeout && retries_timeouts;
+            Self { least: least.min(timeout), most: most.min(timeout), is_retried: is_error || is_timeout }
+        };
+        let connect = call.connect_timeout.after;
+        match failing {
+            Failing::Refused => {
+                let (least, most) = call.network.bounds();
+                let most = most.unwrap_or(Span::UNLIMITED);
+                if least > connect {
+                    return Self::of(call, policy, Failing::Unreachable);
+                }
+                let retries_error = policy.retry_on.contains(ErrorKind::Refused);
+                until_timeout(hedged(call, least + least), hedged(call, most.min(connect) + most), retries_error)
+            }
+            Failing::Late(after) => until_timeout(hedged(call, after), hedged(call, after), retries_any),
+            Failing::Silently => Self { least: timeout, most: timeout, is_retried: retries_timeouts },
+            Failing::Unreachable => {
+                // Of two timers at one instant that of the hedge is the first.
+                let hedge = call.hedge.as_ref().filter(|hedge| connect >= hedge.after.after);
+                let lasts = (connect + hedge.map_or(Span::ZERO, last_sent)).min(timeout);
+                Self { least: lasts, most: lasts, is_retried: retries_timeouts }
+            }
+            Failing::Anyhow(longest) => until_timeout(Span::ZERO, hedged(call, longest), retries_any),
+        }
+    }
+}
+
+/// How long an attempt lasts each of whose copies is answered with an error after this time: if the next is sent before
+/// that, until the last is answered.
+fn hedged(call: &Call, lasts: Span) -> Span {
+    match &call.hedge {
+        Some(hedge) if lasts > hedge.after.after => last_sent(hedge) + lasts,
+        _ => lasts,
+    }
+}
+
+/// How long after the attempt its last copy is sent.
+fn last_sent(hedge: &Hedge) -> Span {
+    Span::from_ns(hedge.after.after.as_ns().saturating_mul(u64::from(hedge.copies)).min(Span::LIMIT.as_ns()))
 }

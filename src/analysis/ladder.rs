@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::analysis::{Course, Failing, Waits};
-use crate::plan::{Call, CallId, DeadlineRule, GroupId, Origin, Plan};
+use crate::analysis::answers::{Longest, Quickest, deadlines, less, told, waited_for};
+use crate::analysis::graph::Graph;
+use crate::plan::{CallId, Cancel, GroupId, Origin, Plan};
 use crate::time::Span;
 
 /// The most paths that are listed.
@@ -16,149 +17,181 @@ pub struct Path {
     pub client: String,
     /// Its calls, the clients' own first.
     pub hops: Vec<Hop>,
-    /// How many attempts reach its end for one request at most: the product over its hops; none without a limit.
+    /// How many attempts reach its end along it for one request at most: the product over its hops, up to 2^64; none
+    /// without a limit.
     pub attempts: Option<u64>,
 }
 
-/// One call of a path, made for the first attempt of the one before it.
+/// One call of a path, made for the first attempt of the one before it, and as early as it can be.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hop {
     /// `caller->label`.
     pub call: String,
     /// The service that it is to.
     pub target: String,
+    /// The call in whose place it is made, when that has failed.
+    pub instead_of: Option<String>,
     /// How many attempts it makes at most; none without a limit.
     pub attempts: Option<u32>,
-    /// How much time it has when it begins: what its caller was told, less what that has worked by then at least; none
-    /// without a deadline.
+    /// How many copies of it there are.
+    pub copies: u32,
+    /// How many hedges each attempt has at most.
+    pub hedges: u32,
+    /// What would be left of the attempts at the end of the path if this call was not tried again; none if other calls
+    /// have no limit.
+    pub without_retries: Option<u64>,
+    /// How much time it has when it begins: what its caller was told, less the time that this takes until then at least;
+    /// none without a deadline.
     pub budget_s: Option<f64>,
-    /// When its caller gives it up, of `budget_s` and `total_timeout`; none if never.
+    /// Its limit: `budget_s` or its `total_timeout`; none without one.
     pub gives_up_s: Option<f64>,
-    /// How long one attempt of it is waited for; none for ever.
+    /// How long its first attempt is waited for; none for ever.
     pub attempt_s: Option<f64>,
     /// What it tells its callee; none if nothing.
     pub told_s: Option<f64>,
-    /// How long it may go on after whoever waits for its caller has given up, if it gets no answer; none if it ends in
-    /// time, or never.
+    /// How much longer it may go on than anybody waits for its caller; none if it ends in time, or has no end. It is as
+    /// much longer as it begins later than it could.
     pub outlives_s: Option<f64>,
-    /// Whether it has no end if it gets no answer.
-    pub never_ends: bool,
+    /// Whether nothing ends it after nobody waits for its caller any more.
+    pub outlives_for_ever: bool,
 }
 
 /// The paths of a plan.
 pub struct Paths {
     /// As far as they are listed.
     pub paths: Vec<Path>,
-    /// How many branches were not followed, because there are too many.
-    pub left_out: usize,
+    /// How many there are beside those.
+    pub left_out: u64,
     /// By call: the latest deadline that its caller has when it calls; [`Span::UNLIMITED`] if that may be none.
     pub deadlines: Vec<Span>,
 }
 
 /// All paths, as far as they are listed.
 pub fn paths(plan: &Plan) -> Paths {
-    let mut walk = Walk { plan, paths: Vec::new(), left_out: 0, deadlines: vec![None; plan.calls.len()] };
+    let graph = Graph::of(plan);
+    let deadlines = deadlines(plan, &graph);
+    let mut walk = Walk {
+        plan,
+        graph: &graph,
+        quickest: Quickest::new(plan),
+        longest: Longest::new(plan, &deadlines),
+        before: Vec::new(),
+        paths: Vec::new(),
+    };
+    let endless = Arrived { deadline: Span::UNLIMITED, waited_for: Span::UNLIMITED };
     for (id, name) in (0..).map(GroupId).zip(&plan.labels.groups) {
-        for call in calls_of(plan, Origin::Group(id)) {
-            walk.follow(
-                name,
-                &mut Vec::new(),
-                call,
-                Arrived { deadline: Span::UNLIMITED, waited_for: Span::UNLIMITED },
-            );
+        for &call in graph.made_by(Origin::Group(id)) {
+            walk.follow(name, call, endless);
         }
     }
-    let Walk { paths, left_out, deadlines, .. } = walk;
-    // What is on no path is made by nobody; what may be on one that was not followed may have any deadline.
-    let known = |deadline: Option<Span>| deadline.filter(|_| left_out == 0).unwrap_or(Span::UNLIMITED);
-    Paths { paths, left_out, deadlines: deadlines.into_iter().map(known).collect() }
+    let paths = walk.paths;
+    let left_out = count(plan, &graph).saturating_sub(paths.len() as u64);
+    Paths { paths, left_out, deadlines }
 }
 
-fn calls_of(plan: &Plan, origin: Origin) -> impl Iterator<Item = CallId> {
-    let calls = (0..).map(CallId).zip(&plan.calls);
-    calls.filter(move |(_, call)| call.origin == origin).map(|(id, _)| id)
+/// How many paths there are, up to 2^64.
+fn count(plan: &Plan, graph: &Graph) -> u64 {
+    let mut below: Vec<u64> = vec![1; plan.services.len()];
+    let mut all = 0_u64;
+    for origin in graph.callers_first(plan).into_iter().rev() {
+        let calls = graph.made_by(origin).iter();
+        let paths = calls.fold(0_u64, |sum, call| sum.saturating_add(below[plan.calls[call.index()].target.index()]));
+        match origin {
+            Origin::Group(_) => all = all.saturating_add(paths),
+            Origin::Service(service) => below[service.index()] = paths.max(1),
+        }
+    }
+    all
 }
 
-/// What is known where a call is made.
+/// What is known of an attempt when it arrives, from then on.
 #[derive(Clone, Copy)]
 struct Arrived {
-    /// The deadline that was passed on.
+    /// The deadline that it was told.
     deadline: Span,
-    /// How long whoever waits for the caller does so.
+    /// How long anybody waits for it.
     waited_for: Span,
 }
 
 struct Walk<'a> {
     plan: &'a Plan,
+    graph: &'a Graph,
+    quickest: Quickest<'a>,
+    longest: Longest<'a>,
+    /// The calls on the way.
+    before: Vec<Hop>,
     paths: Vec<Path>,
-    left_out: usize,
-    deadlines: Vec<Option<Span>>,
 }
 
 impl Walk<'_> {
-    fn follow(&mut self, client: &str, before: &mut Vec<Hop>, id: CallId, arrived: Arrived) {
-        let call = &self.plan.calls[id.index()];
-        let latest = &mut self.deadlines[id.index()];
-        *latest = Some(latest.map_or(arrived.deadline, |latest| latest.max(arrived.deadline)));
-        let (hop, next) = self.hop(id, call, arrived);
-        before.push(hop);
-        let calls: Vec<CallId> = calls_of(self.plan, Origin::Service(call.target)).collect();
+    fn follow(&mut self, client: &str, id: CallId, arrived: Arrived) {
+        if self.paths.len() == PATHS_MAX {
+            return;
+        }
+        let (hop, next) = self.hop(id, arrived);
+        self.before.push(hop);
+        let graph = self.graph;
+        let calls = graph.made_by(Origin::Service(self.plan.calls[id.index()].target));
+        for &call in calls {
+            self.follow(client, call, next);
+        }
         if calls.is_empty() {
-            self.end(client, before);
+            self.paths.push(path(client, &self.before));
         }
-        for call in calls {
-            if self.paths.len() >= PATHS_MAX {
-                // Counting them all may take for ever in a mesh.
-                self.left_out += 1;
-                break;
-            }
-            self.follow(client, before, call, next);
-        }
-        before.pop();
+        self.before.pop();
     }
 
-    fn end(&mut self, client: &str, hops: &[Hop]) {
-        let attempts = hops.iter().try_fold(1_u64, |product, hop| product.checked_mul(u64::from(hop.attempts?)));
-        self.paths.push(Path { client: client.to_owned(), hops: hops.to_vec(), attempts });
-    }
-
-    /// A call that is made as soon as its caller can.
-    fn hop(&self, id: CallId, call: &Call, arrived: Arrived) -> (Hop, Arrived) {
+    /// A call, made by work that arrived like this; and what it makes arrive.
+    fn hop(&mut self, id: CallId, arrived: Arrived) -> (Hop, Arrived) {
         let plan = self.plan;
-        let labels = &plan.labels;
+        let call = &plan.calls[id.index()];
         let policy = &plan.policies[call.policy.index()];
-        let gives_up = call.total_timeout.after.min(arrived.deadline);
-        let attempt = call.timeout.after.min(gives_up);
-        let told = match call.deadline {
-            DeadlineRule::Keep => Span::UNLIMITED,
-            _ if attempt >= Span::LIMIT => Span::UNLIMITED,
-            DeadlineRule::PassLess(reserve) => less(attempt, reserve),
-            DeadlineRule::PassLessShare(share) => less(attempt, Span::from_ns_f64(attempt.as_ns() as f64 * share)),
+        let until_begun = self.quickest.before(call);
+        let budget = less(arrived.deadline, until_begun);
+        let caller_waited_for = less(arrived.waited_for, until_begun);
+        let is_cancelled = match call.origin {
+            Origin::Group(_) => false,
+            Origin::Service(service) => plan.services[service.index()].capacity.cancel == Cancel::Running,
         };
+        let outlives = (caller_waited_for < Span::LIMIT && !is_cancelled)
+            .then(|| self.longest.end(id, budget))
+            .map(|end| end.map(|end| less(end, caller_waited_for)));
         let known = |span: Span| (span < Span::LIMIT).then(|| span.as_s());
-        let longest = Course::of(plan, call, Failing::Silently, Waits::Longest, arrived.deadline).given_up;
-        let waited_for = Some(arrived.waited_for).filter(|span| *span < Span::LIMIT);
-        let outlives = longest.zip(waited_for).filter(|(end, waited_for)| end > waited_for);
         let hop = Hop {
-            call: labels.calls[id.index()].clone(),
-            target: labels.services[call.target.index()].clone(),
+            call: plan.labels.calls[id.index()].clone(),
+            target: plan.labels.services[call.target.index()].clone(),
+            instead_of: self.graph.instead_of(id).map(|call| plan.labels.calls[call.index()].clone()),
             attempts: (policy.max_attempts != u32::MAX).then_some(policy.max_attempts),
-            budget_s: known(arrived.deadline),
-            gives_up_s: known(gives_up),
-            attempt_s: known(attempt),
-            told_s: known(told),
-            outlives_s: outlives.map(|(end, waited_for)| (end - waited_for).as_s()),
-            never_ends: longest.is_none(),
+            copies: self.graph.copies(plan, id),
+            hedges: call.hedge.as_ref().map_or(0, |hedge| hedge.copies),
+            without_retries: None,
+            budget_s: known(budget),
+            gives_up_s: known(call.total_timeout.after.min(budget)),
+            attempt_s: known(waited_for(call, budget)),
+            told_s: known(told(call, budget)),
+            outlives_s: outlives.flatten().filter(|time| *time > Span::ZERO).map(Span::as_s),
+            outlives_for_ever: outlives == Some(None),
         };
-        // What the callee works before it calls on is taken off, as far as it is the same each time or at least so long.
-        let (way, _) = call.network.bounds();
-        let (work, _) = plan.services[call.target.index()].service_time.bounds();
-        let spent = way + work;
-        (hop, Arrived { deadline: less(told, spent), waited_for: less(attempt, spent) })
+        // Who is cancelled gives up what it has sent.
+        let until_cancelled = if is_cancelled { caller_waited_for } else { Span::UNLIMITED };
+        let waited_for = waited_for(call, budget).min(until_cancelled);
+        let way = call.network.bounds().0;
+        (hop, Arrived { deadline: less(told(call, budget), way), waited_for: less(waited_for, way) })
     }
 }
 
-/// A time less another; what has no end stays so.
-fn less(span: Span, other: Span) -> Span {
-    if span >= Span::LIMIT { span } else { Span::from_ns(span.as_ns().saturating_sub(other.as_ns())) }
+fn path(client: &str, hops: &[Hop]) -> Path {
+    let attempts = |without: Option<usize>| {
+        hops.iter().enumerate().try_fold(1_u64, |product, (at, hop)| {
+            let attempts = if without == Some(at) { 1 } else { u64::from(hop.attempts?) };
+            let copies = u64::from(hop.copies).saturating_mul(1 + u64::from(hop.hedges));
+            Some(product.saturating_mul(attempts).saturating_mul(copies))
+        })
+    };
+    let with_shares = |(at, hop): (usize, &Hop)| Hop { without_retries: attempts(Some(at)), ..hop.clone() };
+    Path {
+        client: client.to_owned(),
+        attempts: attempts(None),
+        hops: hops.iter().enumerate().map(with_shares).collect(),
+    }
 }

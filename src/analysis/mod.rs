@@ -4,20 +4,21 @@
 //! Nothing is drawn and nothing is simulated here. Where the engine comes to the same figures, a test runs both.
 
 mod answers;
+mod call;
 mod course;
 mod explain;
+mod graph;
 mod ladder;
 pub mod lint;
 mod load;
 mod peak;
+mod success;
 mod worst_case;
 
-pub use course::{Course, Failing, Over, Waits};
-pub use explain::{
-    CallExplained, CalleeTimes, Explanation, Extremes, FAILURE_DEFAULT, FALSE_TIMEOUTS_DEFAULT, Questions, Success,
-    WaitExplained, explain,
-};
+pub use call::{CallExplained, CalleeTimes, Fate, Unfit, WaitExplained};
+pub use course::{Course, Over, Start};
+pub use explain::{Explanation, FAILURE_DEFAULT, FALSE_TIMEOUTS_DEFAULT, Questions, explain};
 pub use ladder::{Hop, Path};
-pub use load::{ServiceLoad, Standing};
-pub use peak::retry_peak;
+pub use load::{AttemptsOfClient, ServiceLoad, Standing};
+pub use success::Success;
 pub use worst_case::{Allowance, allowance, attempts_at_most, attempts_once};

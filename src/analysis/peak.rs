@@ -1,110 +1,217 @@
 //! How many clients try again in the same 100 ms, if all of them fail at once.
 
-use crate::policy::Schedule;
-use crate::time::Span;
+use std::collections::BTreeMap;
+
+use crate::analysis::call::minds_servers;
+use crate::failure::ErrorKind;
+use crate::plan::{Arrivals, Call, Origin, Plan};
+use crate::policy::{Schedule, WaitRange};
+use crate::time::{Instant, Span};
 
 /// The width of the windows in which attempts are counted.
 const WINDOW: Span = Span::from_ms(100);
 
-/// The width of a cell of the computation.
-const CELL: Span = Span::from_ms(1);
+/// The most retries that are looked at.
+const RETRIES_MAX: usize = 10_000;
 
-/// The most cells: ten minutes.
-const CELLS_MAX: u64 = 600_000;
+/// The most steps of the computation.
+const STEPS_MAX: u64 = 20_000_000;
 
-/// The expected number of retries in the densest aligned window of 100 ms, of so many clients that begin at the same
-/// instant and whose attempts are all refused at once, with so many retries each.
+/// A cell of the computation is at most this share of the least range of a wait that varies, and half of this share of
+/// a window: so what bends within a cell moves the result by less than 1 %.
+const CELLS: u64 = 50;
+
+/// The expected number of retries in the densest aligned window of 100 ms, if all clients of a burst make this call and
+/// every attempt of it is refused at once.
 ///
 /// The instant of retry k is the sum of k waits, each uniform over its range: its distribution is that of the one before,
 /// folded with a uniform one. What the densest window has in one run exceeds this by what chance adds, some times the
-/// square root. None where waits are not uniform, and where the retries take more than ten minutes.
-pub fn retry_peak(schedule: &Schedule, retries: u32, clients: u32) -> Option<f64> {
-    if !schedule.is_uniform() {
+/// square root.
+///
+/// None where there is no burst, where this has no such form (waits or ways that vary otherwise), where something else
+/// than the policy and the time limit of the call decides about retries, and where it takes too many steps.
+pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
+    let (clients, at) = burst(plan, call)?;
+    let policy = &plan.policies[call.policy.index()];
+    let is_plain = call.budget.is_none() && !call.is_guarded() && call.hedge.is_none();
+    let is_plain = is_plain && !minds_servers(plan, policy);
+    if !is_plain || !policy.retry_on.contains(ErrorKind::Refused) || !policy.schedule.is_uniform() {
         return None;
     }
-    let ranges = schedule.ranges(retries);
-    let longest = ranges.iter().try_fold(0_u64, |sum, range| sum.checked_add(cells(range.longest)))?;
-    if longest >= CELLS_MAX {
+    let (way, longest_way) = call.network.bounds();
+    let round_trip = way + way;
+    if longest_way != Some(way) || way > call.connect_timeout.after || round_trip > call.timeout.after {
         return None;
     }
-    // By cell: the share of the clients that make the last retry there, and all retries together.
-    let mut last = vec![0.0; longest as usize + 1];
-    let mut all = last.clone();
-    last[0] = 1.0;
+    let limit = call.total_timeout.after;
+    let horizon = plan.horizon.unwrap_or(Instant::LIMIT).min(Instant::LIMIT);
+    let last_fit = limit.as_ns().checked_sub(policy.min_attempt.as_ns()).map(Span::from_ns)?;
+    let last = Span::from_ns(horizon.since(at).as_ns().checked_sub(1)?).min(last_fit);
+    let retries = (policy.max_attempts != u32::MAX).then(|| policy.max_attempts - 1);
+    let bounds = Bounds { round_trip, limit, last };
+    densest(&policy.schedule, retries, at, bounds).map(|share| share * f64::from(clients))
+}
+
+/// How many clients make a call at one instant, and when.
+fn burst(plan: &Plan, call: &Call) -> Option<(u32, Instant)> {
+    let Origin::Group(group) = call.origin else { return None };
+    let group = &plan.groups[group.index()];
+    match group.arrivals {
+        Arrivals::Burst { at } if group.choices.len() == 1 => Some((group.clients, at)),
+        _ => None,
+    }
+}
+
+/// What ends the retries of a call, beside their number.
+#[derive(Clone, Copy)]
+struct Bounds {
+    /// From an attempt to its answer.
+    round_trip: Span,
+    /// After this there is no time left.
+    limit: Span,
+    /// The last instant at which a retry may begin.
+    last: Span,
+}
+
+/// The share of the clients that is expected in the densest window, if all of them begin at `at`; those that are there
+/// several times count as often.
+fn densest(schedule: &Schedule, retries: Option<u32>, at: Instant, bounds: Bounds) -> Option<f64> {
+    let ranges = ranges(schedule, retries, bounds)?;
+    let widths = ranges.iter().map(|range| (range.longest - range.shortest).as_ns());
+    let least_width = widths.clone().filter(|&width| width > 0).min().unwrap_or(u64::MAX);
+    let cell = (least_width / CELLS).min(WINDOW.as_ns() / (2 * CELLS)).max(1);
+    let cells = widths.fold(0_u64, u64::saturating_add).min(bounds.last.as_ns()) / cell;
+    if cells.saturating_mul(ranges.len() as u64) > STEPS_MAX {
+        return None;
+    }
+    let mut windows = BTreeMap::new();
+    let mut starts = Starts { after: Span::ZERO, spread: None };
     for range in &ranges {
-        last = folded(&last, cells(range.shortest) as usize, cells(range.longest) as usize);
-        for (all, last) in all.iter_mut().zip(&last) {
-            *all += last;
+        starts.after = starts.after + bounds.round_trip;
+        // What has no time left is not tried again, whatever the wait.
+        if !starts.cut(Span::from_ns(bounds.limit.as_ns() - 1), cell) {
+            break;
+        }
+        starts.after = starts.after + range.shortest;
+        starts.fold((range.longest - range.shortest).as_ns(), cell);
+        if !starts.cut(bounds.last, cell) {
+            break;
+        }
+        starts.count(at, cell, &mut windows);
+    }
+    windows.into_values().reduce(f64::max)
+}
+
+/// The waits before all retries that can be; none if these are too many.
+fn ranges(schedule: &Schedule, retries: Option<u32>, bounds: Bounds) -> Option<Vec<WaitRange>> {
+    let mut earliest = Span::ZERO;
+    let can_be = |range: &WaitRange| {
+        earliest = earliest + bounds.round_trip + range.shortest;
+        earliest <= bounds.last
+    };
+    let most = retries.map_or(usize::MAX, |retries| retries as usize);
+    let ranges: Vec<WaitRange> = schedule.ranges().take(most.min(RETRIES_MAX + 1)).take_while(can_be).collect();
+    (ranges.len() <= RETRIES_MAX).then_some(ranges)
+}
+
+/// When clients make a retry.
+struct Starts {
+    /// The earliest.
+    after: Span,
+    /// From there on, cell by cell: the share of the clients that have made it by then. None if all do at the earliest.
+    spread: Option<Vec<f64>>,
+}
+
+impl Starts {
+    /// A wait is added that is uniform over this width.
+    fn fold(&mut self, width: u64, cell: u64) {
+        if width == 0 {
+            return;
+        }
+        let more = width.div_ceil(cell) as usize;
+        let width = width as f64 / cell as f64;
+        let Some(shares) = &self.spread else {
+            self.spread = Some((0..=more).map(|at| (at as f64 / width).min(1.0)).collect());
+            return;
+        };
+        // The mean of the shares over the width: straight lines between the cells have an area without an error.
+        let area = Area::of(shares);
+        let cells = 0..shares.len() + more;
+        let folded = cells.map(|at| (area.before(at as f64) - area.before(at as f64 - width)) / width);
+        self.spread = Some(folded.collect());
+    }
+
+    /// What would begin later than `last` does not; whether anything is left.
+    fn cut(&mut self, last: Span, cell: u64) -> bool {
+        if self.after > last {
+            return false;
+        }
+        if let Some(shares) = &mut self.spread {
+            let last = (last - self.after).as_ns() as f64 / cell as f64;
+            let left = share_at(shares, last);
+            shares.truncate((last as usize).saturating_add(2));
+            if let Some(end) = shares.last_mut() {
+                *end = end.min(left);
+            }
+            return left > 0.0;
+        }
+        true
+    }
+
+    /// Adds the shares of the clients to the windows, for a start at `at`.
+    fn count(&self, at: Instant, cell: u64, windows: &mut BTreeMap<u64, f64>) {
+        let begin = at.as_ns() + self.after.as_ns();
+        let window = WINDOW.as_ns();
+        let first = begin / window;
+        let Some(shares) = &self.spread else {
+            *windows.entry(first).or_default() += 1.0;
+            return;
+        };
+        let end = begin + (shares.len() as u64 - 1) * cell;
+        let mut counted = 0.0;
+        for number in first..=end / window {
+            let by_then = share_at(shares, ((number + 1) * window - begin) as f64 / cell as f64);
+            *windows.entry(number).or_default() += by_then - counted;
+            counted = by_then;
         }
     }
-    let windows = all.chunks(cells(WINDOW) as usize).map(|window| window.iter().sum::<f64>());
-    Some(windows.fold(0.0, f64::max) * f64::from(clients))
 }
 
-fn cells(span: Span) -> u64 {
-    span.as_ns() / CELL.as_ns()
+/// The share at a place between cells.
+fn share_at(shares: &[f64], at: f64) -> f64 {
+    let cell = at as usize;
+    match (shares.get(cell), shares.get(cell + 1)) {
+        (Some(left), Some(right)) => left + (right - left) * (at - cell as f64),
+        _ => shares[shares.len() - 1],
+    }
 }
 
-/// A distribution over cells, with a wait added that is uniform from `from` to below `to`, or `from` if that is the same.
-fn folded(shares: &[f64], from: usize, to: usize) -> Vec<f64> {
-    let width = (to - from).max(1);
-    let mut sums = Vec::with_capacity(shares.len() + 1);
-    sums.push(0.0);
-    for share in shares {
-        sums.push(sums[sums.len() - 1] + share);
-    }
-    // What comes to a cell was in one of the `width` cells that are `from` or more before it.
-    let before = |cell: usize| sums[cell.saturating_sub(from).min(shares.len())];
-    (0..shares.len())
-        .map(|cell| {
-            let (first, end) = ((cell + 1).saturating_sub(width), cell + 1);
-            (before(end) - before(first)) / width as f64
-        })
-        .collect()
+/// The area under shares, in cells.
+struct Area<'a> {
+    shares: &'a [f64],
+    /// Before each cell.
+    sums: Vec<f64>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::policy::{Backoff, CapOrder, Jitter};
-
-    fn peak(backoff: Backoff, jitter: Jitter) -> Option<f64> {
-        let schedule = Schedule::new(backoff, Span::from_s(30), CapOrder::BeforeJitter, jitter);
-        retry_peak(&schedule, 4, 1_000)
+impl<'a> Area<'a> {
+    fn of(shares: &'a [f64]) -> Self {
+        let mut sums = vec![0.0];
+        sums.extend(shares.windows(2).scan(0.0, |sum, pair| {
+            *sum += f64::midpoint(pair[0], pair[1]);
+            Some(*sum)
+        }));
+        Self { shares, sums }
     }
 
-    fn doubling() -> Backoff {
-        Backoff::Exponential { base: Span::from_s(1), factor: 2.0 }
-    }
-
-    /// Without jitter all are together. With full jitter the density of retries is 1 + t/2 + t^2/16 + t^3/384 per client
-    /// and second before the first second is over, so that 15.34 % of the clients are in its last tenth. (An independent
-    /// derivation.)
-    #[test]
-    fn jitter_spreads_what_is_together_without_it() {
-        assert_eq!(peak(Backoff::Fixed(Span::from_s(1)), Jitter::None), Some(1_000.0));
-        assert_eq!(peak(doubling(), Jitter::None), Some(1_000.0));
-        let full = peak(doubling(), Jitter::Full).unwrap();
-        let density = |t: f64| t + t * t / 4.0 + t * t * t / 48.0 + t * t * t * t / 1_536.0;
-        let tenth = 1_000.0 * (density(1.0) - density(0.9));
-        assert!((full - tenth).abs() < 0.3 && (full - 153.4).abs() < 0.3, "{full} {tenth}");
-        // Half of the wait is fixed: the first retries are within half a second.
-        let equal = peak(doubling(), Jitter::Equal).unwrap();
-        assert!((equal - 200.0).abs() < 0.5, "{equal}");
-    }
-
-    /// Two retries at once, and four: no wait at all.
-    #[test]
-    fn without_waits_all_retries_are_in_one_window() {
-        assert_eq!(peak(Backoff::None, Jitter::None), Some(4_000.0));
-    }
-
-    #[test]
-    fn what_is_not_uniform_has_no_such_form() {
-        let walk = Backoff::Decorrelated { base: Span::from_s(1), factor: 3.0 };
-        assert_eq!(peak(walk, Jitter::None), None);
-        let long = Backoff::Fixed(Span::from_s(600));
-        let schedule = Schedule::new(long, Span::UNLIMITED, CapOrder::BeforeJitter, Jitter::None);
-        assert_eq!(retry_peak(&schedule, 4, 1_000), None, "forty minutes");
+    fn before(&self, at: f64) -> f64 {
+        if at <= 0.0 {
+            return 0.0;
+        }
+        let last = self.shares.len() - 1;
+        let cell = (at as usize).min(last);
+        let rest = at - cell as f64;
+        // Behind the last cell nobody is added.
+        let end = if cell == last { self.shares[last] } else { share_at(self.shares, at) };
+        self.sums[cell] + rest * f64::midpoint(self.shares[cell], end)
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::plan::{Call, CallId, GroupId, Origin, Plan, ServiceId};
+use crate::analysis::graph::Graph;
+use crate::plan::{Call, CallId, GroupId, Origin, Plan};
 
 /// How many requests per second a service can take when each makes as many attempts as it may.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,64 +29,98 @@ impl Allowance {
 ///
 /// None if a call has no limit to its attempts; and where a budget limits them, since then it does, and not the policy.
 pub fn attempts_at_most(plan: &Plan, group: GroupId) -> Option<Vec<f64>> {
-    arrivals(plan, group, |_, call| {
-        let attempts = plan.policies[call.policy.index()].max_attempts;
-        let copies = call.hedge.as_ref().map_or(0, |hedge| hedge.copies);
-        let is_limited = attempts != u32::MAX && call.budget.is_none();
-        is_limited.then(|| f64::from(attempts) * (1.0 + f64::from(copies)))
-    })
+    mean_at_most(plan, group).into_iter().collect()
 }
 
-/// How many attempts arrive at each service for one request of a client group while nothing fails.
+/// As [`attempts_at_most`], where nothing is told only of the services that it cannot be told of.
+pub(super) fn mean_at_most(plan: &Plan, group: GroupId) -> Vec<Option<f64>> {
+    let attempts = |_, call: &Call| if call.budget.is_some() { f64::INFINITY } else { attempts_of(plan, call) };
+    let arrivals = arrivals(plan, &mean_choice(plan, group), attempts, |call| share(call.probability));
+    arrivals.into_iter().map(limited).collect()
+}
+
+/// How many attempts arrive at each service for one request of a client group at the very most: of calls that are made
+/// with a probability as if they were, of calls that are chosen by weight the choice that makes the most, and of calls
+/// with a budget as if that refused nothing. None where there is no limit.
+pub(super) fn attempts_of_one(plan: &Plan, group: GroupId) -> Vec<Option<f64>> {
+    let mut most = vec![0.0; plan.services.len()];
+    let choices = mean_choice(plan, group).into_iter().filter(|&(_, weight)| weight > 0.0);
+    for (choice, _) in choices {
+        let is_made = |call: &Call| f64::from(u8::from(call.probability > 0));
+        let attempts = arrivals(plan, &[(choice, 1.0)], |_, call| attempts_of(plan, call), is_made);
+        for (most, attempts) in most.iter_mut().zip(attempts) {
+            *most = f64::max(*most, attempts);
+        }
+    }
+    most.into_iter().map(limited).collect()
+}
+
+/// How many attempts arrive at each service for one request of a client group while nothing fails, and no hedge is sent.
 pub fn attempts_once(plan: &Plan, group: GroupId) -> Vec<f64> {
     // What is only called in the place of another.
     let spare: Vec<CallId> = plan.calls.iter().filter_map(|call| call.fallback).collect();
-    let once = |id, _: &Call| Some(if spare.contains(&id) { 0.0 } else { 1.0 });
-    arrivals(plan, group, once).expect("one attempt is a limit")
+    let once = |id, _: &Call| if spare.contains(&id) { 0.0 } else { 1.0 };
+    arrivals(plan, &mean_choice(plan, group), once, |call| share(call.probability))
 }
 
-/// How many attempts arrive at each service for one request of a client group, where each time that a call is made it
-/// makes so many. None as soon as one of them has no limit.
-fn arrivals(plan: &Plan, group: GroupId, attempts: impl Fn(CallId, &Call) -> Option<f64>) -> Option<Vec<f64>> {
-    let mut arrivals = vec![0.0; plan.services.len()];
-    let mut made: Vec<f64> = vec![0.0; plan.calls.len()];
+/// How many attempts a call makes each time, with their hedges; infinite without a limit.
+fn attempts_of(plan: &Plan, call: &Call) -> f64 {
+    let hedges = call.hedge.as_ref().map_or(0, |hedge| hedge.copies);
+    match plan.policies[call.policy.index()].max_attempts {
+        u32::MAX => f64::INFINITY,
+        attempts => f64::from(attempts) * (1.0 + f64::from(hedges)),
+    }
+}
+
+fn limited(attempts: f64) -> Option<f64> {
+    attempts.is_finite().then_some(attempts)
+}
+
+/// The calls that a request of a group begins with, and how likely each is.
+fn mean_choice(plan: &Plan, group: GroupId) -> Vec<(CallId, f64)> {
     let mut bound = 0;
-    for &(upper, call) in &plan.groups[group.index()].choices {
-        made[call.index()] += share(upper) - share(bound);
+    let choices = plan.groups[group.index()].choices.iter();
+    let choice = |&(upper, call)| {
+        let weight = share(upper) - share(bound);
         bound = upper;
+        (call, weight)
+    };
+    choices.map(choice).collect()
+}
+
+/// How many attempts arrive at each service for a request that begins with these calls, where each time that a call is
+/// made it makes so many, and its caller makes it with such a probability.
+fn arrivals(
+    plan: &Plan,
+    chosen: &[(CallId, f64)],
+    attempts: impl Fn(CallId, &Call) -> f64,
+    probability: impl Fn(&Call) -> f64,
+) -> Vec<f64> {
+    let graph = Graph::of(plan);
+    let mut arrivals = vec![0.0; plan.services.len()];
+    let arrive = |arrivals: &mut [f64], id: CallId, made: f64| {
+        let call = &plan.calls[id.index()];
+        // No call has no limit to nothing.
+        if made > 0.0 {
+            arrivals[call.target.index()] += made * attempts(id, call);
+        }
+    };
+    for &(id, weight) in chosen {
+        arrive(&mut arrivals, id, weight);
     }
-    let mut waiting: Vec<usize> = vec![0; plan.services.len()];
-    for call in &plan.calls {
-        waiting[call.target.index()] += 1;
-    }
-    // A fallback is made in the place of each copy that has failed.
-    let mut times: Vec<f64> = plan.calls.iter().map(|call| f64::from(call.copies) * share(call.probability)).collect();
-    for (at, call) in plan.calls.iter().enumerate() {
-        if let Some(fallback) = call.fallback {
-            times[fallback.index()] = times[at];
+    for origin in graph.callers_first(plan) {
+        let Origin::Service(service) = origin else { continue };
+        for &id in graph.made_by(origin) {
+            let first = &plan.calls[graph.first_of(id).index()];
+            let made = arrivals[service.index()] * f64::from(first.copies);
+            // Infinitely many of which none is made are none.
+            let probability = probability(first);
+            if probability > 0.0 {
+                arrive(&mut arrivals, id, made * probability);
+            }
         }
     }
-    // Callers before those they call: the graph has no cycles.
-    let mut ready: Vec<Origin> = (0..plan.groups.len() as u32).map(|id| Origin::Group(GroupId(id))).collect();
-    let uncalled = waiting.iter().enumerate().filter(|(_, callers)| **callers == 0);
-    ready.extend(uncalled.map(|(id, _)| Origin::Service(ServiceId(id as u32))));
-    while let Some(origin) = ready.pop() {
-        let calls = (0..).map(CallId).zip(&plan.calls).zip(&mut made).zip(&times);
-        for (((id, call), made), times) in calls.filter(|(((_, call), _), _)| call.origin == origin) {
-            if let Origin::Service(service) = origin {
-                *made = arrivals[service.index()] * times;
-            }
-            let target = call.target.index();
-            if *made > 0.0 {
-                arrivals[target] += *made * attempts(id, call)?;
-            }
-            waiting[target] -= 1;
-            if waiting[target] == 0 {
-                ready.push(Origin::Service(call.target));
-            }
-        }
-    }
-    Some(arrivals)
+    arrivals
 }
 
 /// What the service allows that is overloaded first when the requests of a group make all of their attempts; none if

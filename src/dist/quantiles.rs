@@ -19,7 +19,7 @@ impl Dist {
         }
     }
 
-    /// The value that a share `p` of the samples, from 0 to below 1, is not above.
+    /// The smallest value that a share `p` of the samples, from 0 to below 1, is not above.
     pub fn quantile(&self, p: f64) -> Span {
         match self {
             Self::Constant(span) => *span,
@@ -28,19 +28,23 @@ impl Dist {
                 Span::from_ns_f64(median.as_ns() as f64 * libm::exp(sigma * normal::quantile(p)))
             }
             Self::Uniform { min, values, step } => {
-                let steps = (*values as f64 * p).floor().min((*values - 1) as f64);
-                *min + Span::from_ns(step.as_ns().saturating_mul(steps as u64))
+                *min + Span::from_ns(step.as_ns().saturating_mul(rank(p, *values) - 1))
             }
             Self::Percentiles(points) => interpolate(points, p),
             Self::Samples(samples) => {
                 let mut sorted = samples.clone();
                 sorted.sort_unstable();
-                // The smallest at or below which a share p lies.
-                let rank = (p * sorted.len() as f64).ceil().max(1.0) as usize;
-                sorted[rank.min(sorted.len()) - 1]
+                sorted[rank(p, sorted.len() as u64) as usize - 1]
             }
         }
     }
+}
+
+/// The place, from 1, of the smallest of so many values that a share `p` of them is not above.
+fn rank(p: f64, values: u64) -> u64 {
+    // A share such as 0.999 may be a little above what is written, which must not make it another value.
+    let rank = (p * values as f64 * (1.0 - 1e-12)).ceil();
+    (rank as u64).clamp(1, values)
 }
 
 #[cfg(test)]
@@ -72,5 +76,20 @@ mod tests {
         }
         assert_eq!(Dist::Constant(ms(7)).quantile(0.99), ms(7));
         assert_eq!(Dist::Constant(ms(7)).bounds(), (ms(7), Some(ms(7))));
+    }
+
+    /// Half of 10, 20, 30 and 40 ms is not above 20 ms, however they are given; of a thousand 99.9 % not above the last but
+    /// one.
+    #[test]
+    fn a_whole_number_of_values_needs_no_other() {
+        let ms = Span::from_ms;
+        let four = Dist::Uniform { min: ms(10), values: 4, step: ms(10) };
+        let same = Dist::Samples([40, 30, 20, 10].map(ms).to_vec());
+        for dist in [four, same] {
+            let quantiles = [0.0, 0.25, 0.5, 0.51, 0.75, 0.99].map(|p| dist.quantile(p));
+            assert_eq!(quantiles, [10, 10, 20, 30, 30, 40].map(ms), "{dist:?}");
+        }
+        let thousand = Dist::Uniform { min: Span::ZERO, values: 1_000, step: ms(1) };
+        assert_eq!([0.999, 1.0 - 0.001].map(|p| thousand.quantile(p)), [ms(998); 2]);
     }
 }

@@ -1,5 +1,6 @@
 //! Between which bounds waits lie, and what they are in the mean: what can be known of a schedule without a draw.
 
+use crate::dist::Dist;
 use crate::policy::{Backoff, CapOrder, Jitter, Schedule};
 use crate::time::Span;
 
@@ -15,18 +16,28 @@ pub struct WaitRange {
 }
 
 impl Schedule {
-    /// The waits before retries 1, 2, ..., `retries`.
-    pub fn ranges(&self, retries: u32) -> Vec<WaitRange> {
-        match self.backoff {
-            Backoff::Decorrelated { base, factor } => walk(base, factor, self.cap, retries),
-            _ => (1..=retries).map(|retry| self.capped(self.jitter.range(self.nominal(retry)))).collect(),
-        }
+    /// The waits before retries 1, 2, ...: there is always another.
+    pub fn ranges(&self) -> impl Iterator<Item = WaitRange> {
+        let mut walk = match self.backoff {
+            Backoff::Decorrelated { base, factor } => Some(Walk::new(base, factor, self.cap)),
+            _ => None,
+        };
+        (1..=u32::MAX).map(move |retry| match &mut walk {
+            Some(walk) => walk.step(),
+            None => self.capped(self.jitter.range(self.nominal(retry))),
+        })
     }
 
-    /// Whether every wait is uniform over its range: nothing is added by a distribution, walked, or cut off.
+    /// Whether every wait is uniform over its range: nothing is added by another distribution, walked, or cut off.
     pub fn is_uniform(&self) -> bool {
         let is_cut = self.cap_order != CapOrder::BeforeJitter && self.cap < Span::LIMIT && self.jitter != Jitter::None;
-        !is_cut && !self.needs_previous() && !matches!(self.jitter, Jitter::Add(_))
+        let adds_other = match &self.jitter {
+            Jitter::Add(Dist::Constant(_)) => false,
+            Jitter::Add(Dist::Uniform { step, .. }) => *step > Span::from_ns(1),
+            Jitter::Add(_) => true,
+            _ => false,
+        };
+        !is_cut && !self.needs_previous() && !adds_other
     }
 
     /// A wait with jitter, capped if the cap comes after that.
@@ -74,23 +85,40 @@ impl Jitter {
 }
 
 /// A decorrelated walk: each wait is `U(base, factor * previous)`, capped, and the first comes after the base.
-fn walk(base: Span, factor: f64, cap: Span, retries: u32) -> Vec<WaitRange> {
-    let (mut longest, mut mean_ns) = (base, Some(base.as_ns() as f64));
-    let step = |_| {
-        let reach = Span::from_ns_f64(longest.as_ns() as f64 * factor).max(base);
-        longest = reach.min(cap);
+struct Walk {
+    base: Span,
+    factor: f64,
+    cap: Span,
+    /// The longest that the last wait can have been.
+    longest: Span,
+    /// The mean of the last wait, in ns, as long as the cap has cut nothing off.
+    mean_ns: Option<f64>,
+}
+
+impl Walk {
+    fn new(base: Span, factor: f64, cap: Span) -> Self {
+        Self { base, factor, cap, longest: base, mean_ns: Some(base.as_ns() as f64) }
+    }
+
+    fn step(&mut self) -> WaitRange {
+        let Self { base, factor, cap, .. } = *self;
+        if base >= cap {
+            return WaitRange { shortest: cap, longest: cap, mean_ns: Some(cap.as_ns() as f64) };
+        }
+        let reach = Span::from_ns_f64(self.longest.as_ns() as f64 * factor).max(base);
+        self.longest = reach.min(cap);
         // Half of what lies between: the mean of a uniform is linear in its ends, until the cap cuts some off.
         let is_uncut = reach <= cap;
-        mean_ns = mean_ns.filter(|_| is_uncut).map(|mean| f64::midpoint(base.as_ns() as f64, factor * mean));
-        WaitRange { shortest: base.min(cap), longest, mean_ns }
-    };
-    (1..=retries).map(step).collect()
+        let mean_ns = self.mean_ns.filter(|_| is_uncut);
+        self.mean_ns = mean_ns.map(|mean| f64::midpoint(base.as_ns() as f64, factor * mean));
+        WaitRange { shortest: base, longest: self.longest, mean_ns: self.mean_ns }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::{Dist, mix};
+    use crate::dist::mix;
 
     fn ms(ms: u64) -> Span {
         Span::from_ms(ms)
@@ -121,7 +149,7 @@ mod tests {
     fn drawn_waits_are_where_they_are_said_to_be() {
         const DRAWS: u64 = 20_000;
         for schedule in schedules() {
-            let ranges = schedule.ranges(5);
+            let ranges: Vec<WaitRange> = schedule.ranges().take(5).collect();
             let mut sums = [0.0; 5];
             let (mut least, mut most) = ([Span::UNLIMITED; 5], [Span::ZERO; 5]);
             for draw in 0..DRAWS {
@@ -155,7 +183,7 @@ mod tests {
     #[test]
     fn a_cap_after_the_jitter_counts_in_the_mean() {
         let schedule = Schedule::new(Backoff::Fixed(ms(200)), ms(200), CapOrder::AfterJitter, Jitter::Spread(0.5));
-        let range = schedule.ranges(1)[0];
+        let range = schedule.ranges().next().expect("there is always another");
         assert_eq!((range.shortest, range.longest, range.mean_ns), (ms(100), ms(200), Some(175e6)));
     }
 
@@ -163,7 +191,7 @@ mod tests {
     fn what_has_no_upper_bound_says_so() {
         let jitter = Jitter::Add(Dist::Exponential { mean: ms(10) });
         let schedule = Schedule::new(Backoff::Fixed(ms(100)), Span::UNLIMITED, CapOrder::BeforeJitter, jitter);
-        let range = schedule.ranges(1)[0];
+        let range = schedule.ranges().next().expect("there is always another");
         assert_eq!((range.shortest, range.longest, range.mean_ns), (ms(100), Span::UNLIMITED, Some(110e6)));
     }
 }

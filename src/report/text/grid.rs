@@ -24,7 +24,18 @@ impl Column {
 
 /// Sets the figures beside the labels, as many of them as fit; the rest follows in further tables with the same labels.
 pub(super) fn render(labels: &Column, figures: &[Column], width: usize) -> String {
+    in_room(labels, figures, width.saturating_sub(labels.width()))
+}
+
+/// As [`render`], but where there are further tables, all of them are about as wide: no column is left alone at the end.
+pub(super) fn evenly(labels: &Column, figures: &[Column], width: usize) -> String {
     let room = width.saturating_sub(labels.width());
+    let tables = fit(figures, room).len();
+    let narrowest = (1..=room).find(|&room| fit(figures, room).len() == tables);
+    in_room(labels, figures, narrowest.unwrap_or(room))
+}
+
+fn in_room(labels: &Column, figures: &[Column], room: usize) -> String {
     let tables: Vec<_> = fit(figures, room)
         .into_iter()
         .map(|run| {

@@ -38,7 +38,7 @@ retries.eager = { max_attempts = "unlimited" }
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for Used { id, policy, calls } in subject.policies() {
-        let waits = policy.schedule.ranges(MANY.min(policy.max_attempts) - 1);
+        let waits: Vec<_> = policy.schedule.ranges().take(MANY.min(policy.max_attempts) as usize - 1).collect();
         if policy.max_attempts < MANY || waits.iter().any(|wait| wait.longest >= SHORT) {
             continue;
         }

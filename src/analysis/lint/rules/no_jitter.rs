@@ -28,7 +28,7 @@ retries.policy = { max_retries = 2, backoff = { exponential = { base = "1s" } } 
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for Used { id, policy, calls } in subject.policies() {
-        let Some(wait) = policy.schedule.ranges(1).first().copied() else { continue };
+        let Some(wait) = policy.schedule.ranges().next() else { continue };
         if wait.shortest != wait.longest || wait.longest == Span::ZERO {
             continue;
         }

@@ -1,0 +1,71 @@
+//! What becomes of a call whose attempts fail with some probability.
+
+use serde::Serialize;
+
+/// Success and attempts of a call whose attempts fail with some probability, for whatever reason, and are tried again as
+/// often as they can be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Success {
+    /// The probability p that an attempt fails.
+    pub failure: f64,
+    /// How many attempts n there can be; none without a limit.
+    pub attempts: Option<u64>,
+    /// The probability of success where each attempt fails by itself: `1 - p^n`.
+    pub independent: f64,
+    /// The mean number of attempts then: `(1 - p^n) / (1 - p)`, or n if all fail; none without a limit.
+    pub independent_attempts: Option<f64>,
+    /// The probability of success where all attempts of a call fail together: `1 - p`.
+    pub correlated: f64,
+    /// The mean number of attempts then: `1 - p + p n`; none without a limit.
+    pub correlated_attempts: Option<f64>,
+}
+
+impl Success {
+    pub(super) fn of(failure: f64, attempts: Option<u64>) -> Self {
+        let always_fails = failure >= 1.0;
+        // p^n, which is nothing without a limit unless all fail.
+        let all_fail = match attempts {
+            Some(attempts) => libm::pow(failure, attempts as f64),
+            None => f64::from(u8::from(always_fails)),
+        };
+        let independent_attempts = match attempts {
+            _ if !always_fails => Some((1.0 - all_fail) / (1.0 - failure)),
+            attempts => attempts.map(|attempts| attempts as f64),
+        };
+        Self {
+            failure,
+            attempts,
+            independent: 1.0 - all_fail,
+            independent_attempts,
+            correlated: 1.0 - failure,
+            correlated_attempts: attempts.map(|attempts| 1.0 - failure + failure * attempts as f64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three attempts of which each fails once in ten times: 1 + 0.1 + 0.01 of them, or 0.9 + 0.1 x 3.
+    #[test]
+    fn attempts_apart_are_fewer_than_together() {
+        let success = Success::of(0.1, Some(3));
+        assert!((success.independent - 0.999).abs() < 1e-12);
+        assert!((success.independent_attempts.expect("a mean") - 1.11).abs() < 1e-12);
+        assert!((success.correlated_attempts.expect("a mean") - 1.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn where_all_fail_there_are_all_attempts_or_no_end() {
+        let three = Success::of(1.0, Some(3));
+        assert_eq!(
+            (three.independent, three.independent_attempts, three.correlated_attempts),
+            (0.0, Some(3.0), Some(3.0))
+        );
+        let endless = Success::of(1.0, None);
+        assert_eq!((endless.independent, endless.independent_attempts, endless.correlated_attempts), (0.0, None, None));
+        let endless = Success::of(0.5, None);
+        assert_eq!((endless.independent, endless.independent_attempts), (1.0, Some(2.0)));
+    }
+}
