@@ -16,7 +16,7 @@ pub const GOOD: &str = "good";
 pub struct Template {
     /// Its name, which is also that of the scenario.
     pub name: &'static str,
-    /// What it is for: words that a sentence could end with.
+    /// What it is for, in a line.
     pub about: &'static str,
     /// The scenario file.
     pub text: &'static str,
@@ -26,27 +26,27 @@ pub struct Template {
 pub const TEMPLATES: [Template; 5] = [
     Template {
         name: "user-path",
-        about: "users wait for three services in a row: one deadline, and one layer that retries",
+        about: "users that wait: three services, one deadline, one retry",
         text: include_str!("user-path.toml"),
     },
     Template {
         name: "background-jobs",
-        about: "workers take jobs from a queue and call an api: long waits, and dead letters",
+        about: "jobs from a queue: workers, long waits, dead letters",
         text: include_str!("background-jobs.toml"),
     },
     Template {
         name: "third-party",
-        about: "an api with a rate limit that is not yours: `Retry-After`, and a breaker",
+        about: "somebody else's api: a rate limit, `Retry-After`, a breaker",
         text: include_str!("third-party.toml"),
     },
     Template {
         name: "payments",
-        about: "writes that must not be done twice: idempotency keys, and a lost answer",
+        about: "writes that must not be done twice: keys, lost answers",
         text: include_str!("payments.toml"),
     },
     Template {
         name: "fan-out",
-        about: "a page that asks many shards at once: enough of the answers, and hedges with a cap",
+        about: "a page of many shards: enough of the answers, capped hedges",
         text: include_str!("fan-out.toml"),
     },
 ];
