@@ -19,6 +19,11 @@ fn variants(scenario: &Scenario) -> Vec<&str> {
     scenario.variants().iter().map(|(name, _)| name.as_str()).collect()
 }
 
+/// One variant alone, and so many replicas of it.
+fn only(variant: &str, replicas: Option<u32>) -> Overrides {
+    Overrides { variant: Some(variant.to_owned()), replicas, ..Overrides::default() }
+}
+
 /// The expectations that were not met.
 fn missed(summary: &Summary) -> Vec<String> {
     let missed = summary.expectations.iter().filter(|verdict| verdict.judgement != Judgement::Met);
@@ -44,7 +49,7 @@ fn each_begins_with_what_is_good_and_has_the_usual_mistakes_beside_it() {
 fn what_is_good_meets_the_expectations_whatever_the_luck() {
     for template in TEMPLATES {
         for seed in [None, Some(1), Some(2)] {
-            let scenario = with(&template, template.text, Overrides { seed, ..Overrides::default() });
+            let scenario = with(&template, template.text, Overrides { seed, ..only(GOOD, None) });
             let summary = Experiment::new(&scenario).run(|| ());
             assert!(!summary.expectations.is_empty());
             assert_eq!(missed(&summary), Vec::<String>::new(), "{} with {seed:?}", template.name);
@@ -62,7 +67,8 @@ fn every_mistake_misses_an_expectation() {
         assert_eq!(original.expectations.len(), rows, "{}: each row is found", template.name);
         for mistake in &variants(&original)[1..] {
             let text = template.text.replace(&about_good, &format!("\nvariant = \"{mistake}\"\n"));
-            let summary = Experiment::new(&scenario(&template, &text)).run(|| ());
+            let summary = Experiment::new(&with(&template, &text, only(mistake, Some(5)))).run(|| ());
+            assert_eq!(summary.expectations.len(), rows, "{}: `{mistake}` is judged by all", template.name);
             assert!(!missed(&summary).is_empty(), "{}: `{mistake}` passes for good", template.name);
         }
     }
@@ -72,7 +78,7 @@ fn every_mistake_misses_an_expectation() {
 #[test]
 fn the_amplification_of_what_is_good_is_gated_while_something_fails() {
     for template in TEMPLATES {
-        let summary = Experiment::new(&scenario(&template, template.text)).run(|| ());
+        let summary = Experiment::new(&with(&template, template.text, only(GOOD, Some(5)))).run(|| ());
         let windows = summary.expectations.iter().filter(|row| row.metric == "amplification" && row.from.is_some());
         let amplifications: Vec<f64> = windows.filter_map(|row| row.actual).collect();
         assert!(!amplifications.is_empty(), "{}", template.name);
