@@ -36,6 +36,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Find in scenario files what will go wrong in the next outage, without simulating them.
     Lint(LintArguments),
+    /// Write a scenario to start from, for one of the usual cases; without a name, list what there is.
+    Init(InitArguments),
     /// Print the JSON Schema of scenario files, for completion and checks in an editor.
     Schema,
 }
@@ -225,6 +227,17 @@ pub enum LintFormat {
     Sarif,
     /// Annotations of GitHub Actions, at the lines that they are about.
     Github,
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub struct InitArguments {
+    /// Which scenario to start from [default: list them].
+    #[arg(value_name = "TEMPLATE")]
+    pub template: Option<String>,
+    /// The file to write, or `-` for standard output [default: TEMPLATE.toml]. What is there already is kept.
+    #[arg(short, long, value_name = "FILE", requires = "template")]
+    pub output: Option<PathBuf>,
 }
 
 /// What to show of the results.
