@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use stormsim::analysis::lint::lint;
 use stormsim::experiment::{Experiment, Judgement, Summary};
-use stormsim::scenario::{Overrides, Scenario};
+use stormsim::scenario::{Overrides, Scenario, ScenarioFile};
 use stormsim::templates::{GOOD, TEMPLATES, Template};
 
 fn scenario(template: &Template, text: &str) -> Scenario {
@@ -40,6 +41,19 @@ fn each_begins_with_what_is_good_and_has_the_usual_mistakes_beside_it() {
         assert!((2..=4).contains(&variants.len()), "{}: {variants:?}", template.name);
         for expectation in &scenario.expectations {
             assert_eq!(expectation.variant.as_deref(), Some(GOOD), "{}", template.name);
+        }
+    }
+}
+
+/// What the linter finds is in the mistakes, and allowed there; nothing is allowed that is not found.
+#[test]
+fn the_linter_finds_nothing_in_what_is_good() {
+    for template in TEMPLATES {
+        let file = ScenarioFile::of(&template.file_name(), template.text.to_owned(), Path::new(""));
+        let linted = lint(&file, &Overrides::default()).unwrap_or_else(|wrong| panic!("{wrong}"));
+        for finding in &linted.findings {
+            let is_in_good = finding.variants.iter().any(|variant| variant == GOOD);
+            assert!(!is_in_good && finding.allowed.is_some(), "{}: {finding:?}", template.name);
         }
     }
 }

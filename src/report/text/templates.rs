@@ -7,8 +7,9 @@ use crate::templates::Template;
 use crate::wrap;
 
 /// What can be done with a scenario file, and what comes of it.
-const NEXT: [(&str, &str); 2] = [
-    ("explain", "what its settings mean, without a run"),
+const NEXT: [(&str, &str); 3] = [
+    ("lint", "what will go wrong, without a run"),
+    ("explain", "what its settings mean, likewise"),
     ("run", "what its variants do when things go wrong; charts"),
 ];
 
