@@ -146,6 +146,8 @@ pub struct Allowed {
     pub reason: String,
     /// Only what they find at this path, or beneath it; anything if none.
     pub at: Option<String>,
+    /// Only what they find in these variants; in any if there are none.
+    pub variants: Vec<String>,
 }
 
 /// A scenario file that was read once, to be taken with different settings.
@@ -230,6 +232,8 @@ fn build(
         found.report(variants.len(), errors);
         drafts
     };
+    let names = variants.keys().map(String::as_str);
+    let allowed = resolve::allowed(&base.allow, names, errors);
     let judged: Vec<Judged<'_>> =
         drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables, draft: &one.draft }).collect();
     let only = overrides.variant.as_deref();
@@ -245,7 +249,6 @@ fn build(
     let replicas = base.replicas.get().map(|&Whole(replicas)| u32::try_from(replicas).expect("at most a million"));
     let Name(name) = base.name.get()?;
     let axes = resolve::axes(&base.sweep, errors);
-    let allowed = resolve::allowed(&base.allow, errors);
     let mut scenario = Scenario {
         name: name.clone(),
         seed: overrides.seed.or(base.seed.get().map(|&Whole(seed)| seed)).unwrap_or(SEED_DEFAULT),

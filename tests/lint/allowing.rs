@@ -46,6 +46,11 @@ fn a_rule_is_allowed_everywhere_or_at_a_path() {
     // A path is no beginning of a word.
     let elsewhere = at.replace("retries.two", "retries.tw");
     assert_eq!(judged(&elsewhere), [one(None), two(None), finding("unused-allow", "allow", None)]);
+    // In one variant only.
+    let variants = "[variants.a]\n[variants.b]\n";
+    let in_a = everywhere.replace("\"a test\"", "\"a test\"\nvariants = [\"a\"]");
+    let found = judged(&format!("{variants}{in_a}"));
+    assert_eq!(found, [one(Some("a test")), one(None), two(Some("a test")), two(None)]);
     // The first reason counts; the second is for nothing only if it allows nothing.
     let twice = format!("{everywhere}{at}");
     assert_eq!(judged(&twice), [one(Some("a test")), two(Some("a test"))]);
@@ -67,6 +72,7 @@ fn what_is_allowed_has_rules_that_exist_and_a_reason() {
             errors("[[allow]]\nreason = \"a test\"\n"),
             errors("[[allow]]\nrules = [\"no-jitter\"]\nreason = \"a test\"\nat = \"retries two\"\n"),
             errors("[variants.v]\nallow = []\n"),
+            errors("[variants.fixed]\n[[allow]]\nrules = [\"no-jitter\"]\nreason = \"a test\"\nvariants = [\"fix\"]\n"),
             errors("[[allow]]\nrules = \"no-jitter\"\nreason = \"a test\"\n"),
         ]
         .join("\n")

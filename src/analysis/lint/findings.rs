@@ -1,5 +1,7 @@
 //! What rules find.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde::{Serialize, Serializer};
@@ -75,15 +77,27 @@ pub(super) struct Hit {
 /// Where rules put what they find.
 pub(super) struct Findings<'a> {
     places: &'a Places,
+    allowed: &'a [Allowed],
     rule: &'static Rule,
     variant: &'a str,
-    /// By rule and path and place: variants that only repeat each other are told once.
-    found: IndexMap<(&'static str, String, Option<usize>), Finding>,
+    /// By rule and path and place, and by what allows it: variants that only repeat each other are told once.
+    found: IndexMap<Key, Finding>,
+    /// Which rule of which row of what is allowed has allowed something.
+    used: BTreeSet<(usize, &'static str)>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    rule: &'static str,
+    path: String,
+    start: Option<usize>,
+    allowed: Option<usize>,
 }
 
 impl<'a> Findings<'a> {
-    pub fn new(places: &'a Places, rule: &'static Rule) -> Self {
-        Self { places, rule, variant: "", found: IndexMap::new() }
+    /// `rule` is the one that comes first.
+    pub fn new(places: &'a Places, allowed: &'a [Allowed], rule: &'static Rule) -> Self {
+        Self { places, allowed, rule, variant: "", found: IndexMap::new(), used: BTreeSet::new() }
     }
 
     /// What comes now is from this rule about this variant.
@@ -100,8 +114,12 @@ impl<'a> Findings<'a> {
 
     fn insert(&mut self, Found { path, place }: Found, message: String, figure: String) {
         let Rule { id, severity, instead, .. } = *self.rule;
-        let key = (id, path.clone(), place.as_ref().map(|place| place.start));
-        match self.found.entry(key) {
+        let rows = self.allowed.iter().enumerate();
+        let mut allowing = rows.filter(|(_, row)| allows(row, id, &path, self.variant)).map(|(at, _)| at).peekable();
+        let first = allowing.peek().copied();
+        self.used.extend(allowing.map(|at| (at, id)));
+        let start = place.as_ref().map(|place| place.start);
+        match self.found.entry(Key { rule: id, path: path.clone(), start, allowed: first }) {
             Entry::Occupied(mut known) => {
                 let variants = &mut known.get_mut().variants;
                 if variants.last().is_none_or(|last| last != self.variant) {
@@ -111,6 +129,7 @@ impl<'a> Findings<'a> {
             Entry::Vacant(new) => {
                 let position = place.as_ref().and_then(|place| self.places.position(place));
                 let variants = vec![self.variant.to_owned()];
+                let allowed = first.map(|at| self.allowed[at].reason.clone());
                 new.insert(Finding {
                     rule: id,
                     severity,
@@ -120,31 +139,18 @@ impl<'a> Findings<'a> {
                     path,
                     variants,
                     position,
-                    allowed: None,
+                    allowed,
                     place,
                 });
             }
         }
     }
 
-    /// What was found, with what is allowed marked so, and what is allowed for nothing: `unused` says that.
-    pub fn judged(self, allowed: &[Allowed], unused: &'static Rule, variants: &[String]) -> Vec<Finding> {
-        let places = self.places;
-        let mut findings: Vec<Finding> = self.found.into_values().collect();
-        let mut idle = Vec::new();
-        for row in allowed {
-            let is_meant = |finding: &Finding| row.at.as_deref().is_none_or(|at| is_beneath(&finding.path, at));
-            for (rule, place) in &row.rules {
-                let meant = findings.iter_mut().filter(|finding| finding.rule == *rule && is_meant(finding));
-                let before = idle.len();
-                idle.push((rule, place));
-                for finding in meant {
-                    finding.allowed.get_or_insert_with(|| row.reason.clone());
-                    idle.truncate(before);
-                }
-            }
-        }
-        findings.extend(idle.into_iter().map(|(rule, place)| Finding {
+    /// What was found, and what is allowed for nothing: `unused` says that. In the order of the places.
+    pub fn judged(self, unused: &'static Rule, variants: &[String]) -> Vec<Finding> {
+        let rules = self.allowed.iter().enumerate().flat_map(|(at, row)| row.rules.iter().map(move |rule| (at, rule)));
+        let idle = rules.filter(|(at, (rule, _))| !self.used.contains(&(*at, *rule)));
+        let idle = idle.map(|(_, (rule, place))| Finding {
             rule: unused.id,
             severity: unused.severity,
             message: format!("`{rule}` is allowed, but it finds nothing"),
@@ -152,13 +158,22 @@ impl<'a> Findings<'a> {
             instead: unused.instead,
             path: "allow".to_owned(),
             variants: variants.to_vec(),
-            position: places.position(place),
+            position: self.places.position(place),
             allowed: None,
             place: Some(place.clone()),
-        }));
+        });
+        let mut findings: Vec<Finding> = idle.collect();
+        findings.extend(self.found.into_values());
         findings.sort_by_key(|finding| finding.place.as_ref().map(|place| place.start));
         findings
     }
+}
+
+/// Whether a row allows what a rule finds at a path in a variant.
+fn allows(row: &Allowed, rule: &str, path: &str, variant: &str) -> bool {
+    row.rules.iter().any(|(id, _)| *id == rule)
+        && row.at.as_deref().is_none_or(|at| is_beneath(path, at))
+        && (row.variants.is_empty() || row.variants.iter().any(|name| name == variant))
 }
 
 /// Whether a path is `at`, or leads on from there.

@@ -91,7 +91,7 @@ pub fn lint(file: &ScenarioFile, overrides: &Overrides) -> Result<Linted, Diagno
     let scenario = file.scenario(overrides)?;
     let places = Places::of(file);
     let unused = RULES.iter().copied().find(|rule| matches!(rule.check, Check::Allowed)).expect("there is one");
-    let mut findings = Findings::new(&places, unused);
+    let mut findings = Findings::new(&places, &scenario.allowed, unused);
     for (name, plan) in scenario.variants() {
         let subject = Subject::new(plan);
         for &rule in RULES {
@@ -102,6 +102,6 @@ pub fn lint(file: &ScenarioFile, overrides: &Overrides) -> Result<Linted, Diagno
         }
     }
     let names: Vec<String> = scenario.variants().iter().map(|(name, _)| name.clone()).collect();
-    let findings = findings.judged(&scenario.allowed, unused, &names);
+    let findings = findings.judged(unused, &names);
     Ok(Linted { findings, sources: places.into_sources(), variants: names.len() })
 }

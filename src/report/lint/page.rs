@@ -23,7 +23,8 @@ What somebody has thought about is allowed in the file, with the reason:
 [[allow]]
 rules = [\"no-jitter\"]
 reason = \"one client: there is nobody to be spread from\"
-at = \"retries.patient\"  # only there; without it, anywhere in the file
+at = \"retries.patient\"    # only there; without it, anywhere in the file
+variants = [\"fixed\"]       # only in these; without it, in all
 ```
 
 Each example below is a whole scenario but for `version`, `name` and `horizon`, with what `stormsim lint` says of it.

@@ -2,7 +2,7 @@
 
 use crate::scenario::declare::table;
 use crate::scenario::field::Spanned;
-use crate::scenario::values::{PathText, RuleId, Text};
+use crate::scenario::values::{Name, PathText, RuleId, Text};
 
 table! {
     /// Rules of `stormsim lint` that may find something here, because somebody has thought about it.
@@ -13,4 +13,6 @@ table! {
     reason: Text,
     /// Only what they find at this path, or beneath it. Default: everything in the file. Example: `"retries.patient"`.
     at: PathText,
+    /// Only what they find in these variants. Default: all of them. Example: `["fixed"]`.
+    variants: Vec<Spanned<Name>>,
 }
