@@ -5,8 +5,10 @@
 //! the reason. To add a rule: a file in `rules/`, and its line in the list there; the reference page is made from it.
 
 mod findings;
+mod grants;
 mod rule;
 mod rules;
+mod storm;
 mod subject;
 mod words;
 

@@ -110,7 +110,8 @@ impl<'a> Subject<'a> {
 }
 
 impl Crowd {
-    fn of(arrivals: &Arrivals, clients: u32) -> Self {
+    /// How many requests of a group with these arrivals and so many clients.
+    pub fn of(arrivals: &Arrivals, clients: u32) -> Self {
         let (clients, per_second) = match arrivals {
             Arrivals::Burst { .. } | Arrivals::Periodic { .. } | Arrivals::Closed { .. } => (f64::from(clients), 0.0),
             Arrivals::Constant { rate } => (0.0, *rate),

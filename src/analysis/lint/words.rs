@@ -37,3 +37,11 @@ pub fn names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
 }
+
+/// The first three of these names, and how many more there are.
+pub fn first_names(names: &[&str]) -> String {
+    match names.len() {
+        ..=3 => self::names(names.iter().copied()),
+        all => format!("{} and {} more", self::names(names[..3].iter().copied()), count((all - 3) as f64)),
+    }
+}

@@ -1,0 +1,67 @@
+//! Services that retries alone can keep down.
+//!
+//! Silent where no caller that nothing holds back tries again after a timeout, and where what is served under overload
+//! has been there for a shorter time than callers wait: with a short queue, the newest first, or `deadline_aware`. Then
+//! what a service does while it gets too much is not in vain, and what has succeeded is not tried again.
+
+use crate::analysis::Standing;
+use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::rule::{Check, Example, Rule};
+use crate::analysis::lint::storm::longest_stay_s;
+use crate::analysis::lint::subject::Subject;
+use crate::analysis::lint::words;
+use crate::plan::ServiceId;
+use crate::scenario::Severity;
+
+pub static RULE: Rule = Rule {
+    id: "metastable",
+    severity: Severity::Warning,
+    finds: "A service can do what comes in, but not all the retries of it, and retries are all that it takes to keep it \
+            down.",
+    why: "Something short, a checkpoint or a failover, makes callers wait for too long. They give up and try again, their \
+          old attempts are still in the queue, and soon all that is served is too late. From then on every request makes \
+          all of its attempts, which is more than the service can do, so that it stays so when the cause is gone. A \
+          service that could do 160 per second and got 50 did not come back from two seconds of slowness with four \
+          attempts per request, and did with three (PierreZ/moonpool, issue 193).",
+    instead: "allow fewer attempts, so that all of them together are less than the service can do; or give the policy a \
+              `budget`; or let the queue be `{ drop = \"deadline_aware\" }`",
+    example: Example {
+        bad: r#"
+clients.web = { arrivals = { constant = { rate = 50 } }, calls.svc = { timeout = "200ms", retry = "eager" } }
+services.svc = { workers = 4, service_time = "25ms" }
+retries.eager = { max_attempts = 4 }
+"#,
+        good: &["retries.eager.max_attempts=3"],
+    },
+    check: Check::Variant(check),
+};
+
+fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let impatient = subject.impatient();
+    for ((id, service), load) in (0..).map(ServiceId).zip(&subject.plan.services).zip(&subject.loads) {
+        let (Some(Standing::Vulnerable), Some(capacity), Some(offered), Some(failing)) =
+            (load.standing, load.capacity_rps, load.offered_rps, load.failing_rps)
+        else {
+            continue;
+        };
+        let Some(caller) = subject.first_to(id, &impatient) else { continue };
+        if longest_stay_s(service) <= caller.patience_s || offered <= 0.0 {
+            continue;
+        }
+        let [times, offered, failing, bearable, capacity] =
+            [failing / offered, offered, failing, offered * capacity / failing, capacity].map(words::count);
+        let (name, path) = (&load.service, subject.service_path(id));
+        findings.add(Hit {
+            message: format!(
+                "`{path}` is a metastable candidate: it can do {capacity} per second, and all attempts of all requests are \
+                 {times} x {offered} = {failing}"
+            ),
+            owner: path,
+            keys: &["workers", "limiter", "max_in_flight", "service_time"],
+            figure: format!(
+                "once everybody has waited in vain, {failing} attempts per second keep `{name}` busy for nobody, whatever \
+                 it was that began it; up to {bearable} requests per second it comes back by itself"
+            ),
+        });
+    }
+}

@@ -1,0 +1,182 @@
+//! Side effects that retries, or hedges, have twice.
+//!
+//! An attempt may end badly for its caller although its work was done: its answer was late or lost, the connection
+//! broke, or an error came afterwards. Silent about calls that only try again what was turned away at the door, with
+//! `refused`, `overloaded` or `rate_limited`; where clients send a key for each operation and the store keeps it for
+//! longer than attempts follow on each other; and where there is a store, but the clients send it other keys: the rule
+//! `key-per-attempt` says that.
+
+use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::rule::{Check, Example, Rule};
+use crate::analysis::lint::subject::Subject;
+use crate::analysis::lint::words;
+use crate::analysis::{Failing, Waits};
+use crate::failure::ErrorKind;
+use crate::plan::{Call, CallId, Keys, Origin, ServiceId, Store};
+use crate::scenario::Severity;
+use crate::time::Span;
+
+pub static RULE: Rule = Rule {
+    id: "retry-writes",
+    severity: Severity::Error,
+    finds: "What a service that `writes` has done may be tried again, and nothing recognises it.",
+    why: "A timeout does not say whether the work was done. An attempt whose answer was lost has charged the card, and \
+          the next one charges it again. An idempotency key that stays the same for all attempts at an operation, and a \
+          store that knows it for longer than they last, make the second attempt get the first one's result. RFC 9110, \
+          section 9.2.2, has clients retry by themselves only what is idempotent, or is known not to have been done.",
+    instead: "give the service an `idempotency_store` that outlasts the retries, and let clients send \
+              `idempotency = \"key\"`; or retry only on what is turned away before any work: `refused`, `overloaded`, \
+              `rate_limited`",
+    example: Example {
+        bad: r#"
+clients.shop = { count = 10, arrivals = { constant = { rate = 100 } } }
+clients.shop.calls.payments = { timeout = "1s", retry = "again" }
+services.payments = { service_time = "50ms", writes = true }
+retries.again = { max_attempts = 3, backoff = { exponential = { base = "1s" } }, jitter = "full" }
+"#,
+        good: &[r#"clients.shop.idempotency="key""#, r#"services.payments.idempotency_store={ ttl = "24h" }"#],
+    },
+    check: Check::Variant(check),
+};
+
+fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for (id, service) in (0..).map(ServiceId).zip(&subject.plan.services).filter(|(_, service)| service.effects.writes)
+    {
+        let store = service.effects.store;
+        let unknown = Doubling::of(subject, id, |keys| is_unknown(keys, store), |_| true);
+        let (doubling, message) = if unknown.most > 1.0 {
+            let message = match store {
+                None => "what it has done, and it has no `idempotency_store`".to_owned(),
+                Some(_) => {
+                    let groups = subject.plan.groups.iter().zip(&subject.plan.labels.groups);
+                    let silent = groups.filter(|(group, _)| group.operations.keys == Keys::None);
+                    let silent: Vec<&str> = silent.map(|(_, name)| name.as_str()).collect();
+                    format!("what it has done, and {} send its store no keys", words::first_names(&silent))
+                }
+            };
+            (unknown, message)
+        } else if let Some(store) = store {
+            let last = |call| subject.course(call, Failing::Silently, Waits::Longest).starts.last().copied();
+            let outlasts = |call| last(call).is_some_and(|last| last > store.ttl);
+            let forgotten = Doubling::of(subject, id, |keys| keys == Keys::PerOperation, outlasts);
+            let latest = forgotten.calls.iter().filter_map(|&call| last(call)).max().unwrap_or(Span::ZERO);
+            let (ttl, latest) = (words::time(store.ttl), words::time(latest));
+            (forgotten, format!("for up to {latest} what its store has forgotten after {ttl}"))
+        } else {
+            continue;
+        };
+        if doubling.most <= 1.0 {
+            continue;
+        }
+        let calls: Vec<&str> = doubling.calls.iter().map(|&call| subject.call_name(call)).collect();
+        let path = subject.service_path(id);
+        let times = if doubling.most.is_finite() {
+            format!("up to {} times", words::count(doubling.most))
+        } else {
+            "any number of times".to_owned()
+        };
+        findings.add(Hit {
+            message: format!("`{path}` writes, and {} may try again {message}", words::first_names(&calls)),
+            owner: path,
+            keys: &["idempotency_store.ttl", "idempotency_store", "writes"],
+            figure: format!("one request may have its side effect on `{}` {times}", subject.service_name(id)),
+        });
+    }
+}
+
+/// Whether a store that is not there, or that gets such keys, recognises nothing.
+fn is_unknown(keys: Keys, store: Option<Store>) -> bool {
+    store.is_none() || keys == Keys::None
+}
+
+/// How often what is to be done once may be done.
+struct Doubling {
+    /// At most; 0 if nobody of whom that is asked gets there; infinite without a limit.
+    most: f64,
+    /// Who tries it again.
+    calls: Vec<CallId>,
+}
+
+impl Doubling {
+    /// At this service, by requests of groups with such keys, as far as these calls try again what was done.
+    fn of(
+        subject: &Subject<'_>,
+        service: ServiceId,
+        counts: impl Fn(Keys) -> bool,
+        repeats: impl Fn(CallId) -> bool,
+    ) -> Self {
+        let leads = subject.leads_to(service);
+        let factor = |id: CallId, call: &Call| {
+            if may_follow_work(subject, (id, call), service) && repeats(id) {
+                sent_at_most(subject, id, call)
+            } else {
+                1.0
+            }
+        };
+        let factors: Vec<f64> =
+            subject.calls().map(|(id, call)| if leads[id.index()] { factor(id, call) } else { 1.0 }).collect();
+        let mut walk = Walk { subject, counts, factors: &factors, by_service: vec![None; subject.plan.services.len()] };
+        let most = walk.most_at(service);
+        let calls = subject
+            .calls()
+            .filter(|(id, call)| leads[id.index()] && factors[id.index()] > 1.0 && walk.most_of(call.origin) > 0.0);
+        Self { most, calls: calls.map(|(id, _)| id).collect() }
+    }
+}
+
+/// Goes up the call graph, which has no cycles.
+struct Walk<'a, F> {
+    subject: &'a Subject<'a>,
+    counts: F,
+    factors: &'a [f64],
+    by_service: Vec<Option<f64>>,
+}
+
+impl<F: Fn(Keys) -> bool> Walk<'_, F> {
+    /// The largest product on the ways to this service.
+    fn most_at(&mut self, service: ServiceId) -> f64 {
+        if let Some(known) = self.by_service[service.index()] {
+            return known;
+        }
+        let subject = self.subject;
+        let calls = subject.calls().filter(|(_, call)| call.target == service);
+        let most = calls.fold(0.0, |most: f64, (id, call)| {
+            let above = self.most_of(call.origin);
+            if above > 0.0 { most.max(above * self.factors[id.index()]) } else { most }
+        });
+        self.by_service[service.index()] = Some(most);
+        most
+    }
+
+    fn most_of(&mut self, origin: Origin) -> f64 {
+        match origin {
+            Origin::Group(group) => {
+                f64::from(u8::from((self.counts)(self.subject.plan.groups[group.index()].operations.keys)))
+            }
+            Origin::Service(service) => self.most_at(service),
+        }
+    }
+}
+
+/// Whether a call tries something again after an error that may come after the work of a service.
+fn may_follow_work(subject: &Subject<'_>, (id, call): (CallId, &Call), service: ServiceId) -> bool {
+    if call.hedge.is_some() {
+        return true;
+    }
+    let retry_on = subject.plan.policy_of(id).retry_on;
+    let is_direct = call.target == service && subject.plan.services[service.index()].steps.is_empty();
+    // Its callee may tell of a timeout, or of the end of a deadline, of its own.
+    let passes = |kind| retry_on.contains(kind) && !is_direct;
+    let times_out = retry_on.contains(ErrorKind::Timeout) && call.timeout.after < Span::LIMIT;
+    let others = [ErrorKind::Unavailable, ErrorKind::Reset, ErrorKind::Internal];
+    times_out
+        || passes(ErrorKind::Timeout)
+        || passes(ErrorKind::Deadline)
+        || others.into_iter().any(|kind| retry_on.contains(kind))
+}
+
+/// How many attempts a call sends at most, hedges included; infinite without a limit.
+fn sent_at_most(subject: &Subject<'_>, id: CallId, call: &Call) -> f64 {
+    let copies = call.hedge.map_or(0.0, |hedge| f64::from(hedge.copies));
+    subject.attempts(id).map_or(f64::INFINITY, f64::from) * (1.0 + copies)
+}

@@ -1,0 +1,103 @@
+//! First in, first out, and a queue that is longer than anybody waits.
+//!
+//! Silent where all attempts of all requests are less than the service can do, since then what has piled up goes away by
+//! itself; where none of the callers that retry after a timeout is without a budget, breaker or throttle; and where all
+//! that can be there at one time is served before the first gives up.
+
+use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::rule::{Check, Example, Rule};
+use crate::analysis::lint::storm::{Impatient, longest_stay_s};
+use crate::analysis::lint::subject::{Crowd, Subject};
+use crate::analysis::lint::words;
+use crate::analysis::{Standing, attempts_at_most};
+use crate::plan::{Capacity, DropRule, Group, GroupId, Order, Service, ServiceId};
+use crate::scenario::Severity;
+
+pub static RULE: Rule = Rule {
+    id: "unbounded-fifo",
+    severity: Severity::Warning,
+    finds: "A queue serves the oldest first and holds more than is served before its callers give up and try again.",
+    why: "Once the queue is that long, whoever is served has given up: the service works at full speed for nobody, and \
+          the retries keep the queue as long as it is. Dropping expired work alone does not cure it. What is not dropped \
+          has waited for nearly as long as it may, and expires while it is served: of a service that got 50 requests per \
+          second and could do 160, none succeeded with `drop = \"expired\"`, and all with `deadline_aware` \
+          (PierreZ/moonpool, issue 193).",
+    instead: "give the queue a `limit` that is served well within the timeout, or `drop = \"deadline_aware\"`, or \
+              `order = \"adaptive_lifo\"`",
+    example: Example {
+        bad: r#"
+clients.web = { arrivals = { constant = { rate = 50 } }, calls.svc = { timeout = "200ms", retry = "eager" } }
+services.svc = { workers = 4, service_time = "25ms", queue = { drop = "expired" } }
+retries.eager = { max_attempts = 4 }
+"#,
+        good: &[r#"services.svc.queue={ limit = 20 }"#],
+    },
+    check: Check::Variant(check),
+};
+
+fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let impatient = subject.impatient();
+    for ((id, service), load) in (0..).map(ServiceId).zip(&subject.plan.services).zip(&subject.loads) {
+        let capacity = &service.capacity;
+        if capacity.workers == Capacity::NO_LIMIT
+            || capacity.queue.order != Order::Fifo
+            || load.standing == Some(Standing::Stable)
+        {
+            continue;
+        }
+        let Some(caller) = subject.first_to(id, &impatient) else { continue };
+        let stay_s = longest_stay_s(service);
+        if stay_s.min(all_at_once_s(subject, id, service)) <= caller.patience_s {
+            continue;
+        }
+        let path = subject.service_path(id);
+        let dropping = match capacity.queue.drop_rule {
+            DropRule::Expired => ", and dropping what has expired alone does not cure it",
+            DropRule::Never | DropRule::DeadlineAware | DropRule::Codel(_) => "",
+        };
+        let holds = if stay_s.is_finite() {
+            format!("holds what takes {}", words::seconds(stay_s))
+        } else {
+            "has no limit".to_owned()
+        };
+        findings.add(Hit {
+            message: format!(
+                "the queue of `{path}` is first in, first out and {holds}, while `{}` waits for {} and tries again{dropping}",
+                subject.call_name(caller.call),
+                words::seconds(caller.patience_s)
+            ),
+            owner: path,
+            keys: &["queue.limit", "queue", "workers"],
+            figure: figure(subject, (id, service), caller),
+        });
+    }
+}
+
+/// How long it takes to serve all that can be there at one time if nothing goes wrong, in seconds: all attempts of
+/// clients that come together. Infinite if others come by the second, or if attempts have no limit that can be told.
+fn all_at_once_s(subject: &Subject<'_>, id: ServiceId, service: &Service) -> f64 {
+    let groups = (0..).map(GroupId).zip(&subject.plan.groups).map(|(group, Group { arrivals, clients, .. })| {
+        let Crowd { clients, per_second } = Crowd::of(arrivals, *clients);
+        let attempts = attempts_at_most(subject.plan, group)?[id.index()];
+        (per_second == 0.0 || attempts == 0.0).then_some(clients * attempts)
+    });
+    let (Some(attempts), Some(workers)) = (groups.sum::<Option<f64>>(), service.capacity.all_workers()) else {
+        return f64::INFINITY;
+    };
+    (attempts / workers as f64).max(1.0) * service.service_time.mean_ns() / 1e9
+}
+
+fn figure(subject: &Subject<'_>, (id, service): (ServiceId, &Service), caller: Impatient) -> String {
+    let name = subject.service_name(id);
+    let mean_s = service.service_time.mean_ns() / 1e9;
+    let workers = service.capacity.all_workers().map_or(0.0, |workers| workers as f64);
+    // What is served last before the caller gives up has waited for the patience less its own service.
+    let waiting = libm::floor((caller.patience_s - mean_s).max(0.0) / mean_s * workers);
+    let late = format!("from {} waiting attempts on whoever `{name}` serves has given up", words::count(waiting));
+    let offered_rps = subject.crowd(id).per_second;
+    if offered_rps <= 0.0 {
+        return late;
+    }
+    let stall_s = waiting / offered_rps;
+    format!("{late}; at {} per second a stall of {} is enough", words::count(offered_rps), words::seconds(stall_s))
+}

@@ -1,0 +1,193 @@
+//! What calls do when their callee fails: how many attempts they make, what holds them back, and what becomes of them
+//! at a service that gets more than it can do.
+
+use crate::analysis::lint::subject::{Crowd, Subject};
+use crate::analysis::{Course, Failing, Over, Waits};
+use crate::failure::ErrorKind;
+use crate::plan::{Call, CallId, Capacity, DropRule, Order, Origin, Service, ServiceId};
+use crate::time::Span;
+
+/// A call that tries again when it has waited in vain, and that nothing holds back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impatient {
+    /// Which.
+    pub call: CallId,
+    /// How long a service may take until it has given up.
+    pub patience_s: f64,
+}
+
+/// Whether anything but the number of attempts keeps a call from retrying.
+pub fn is_held_back(call: &Call) -> bool {
+    call.budget.is_some() || call.is_guarded()
+}
+
+impl Subject<'_> {
+    /// How often a call is made while nothing fails; a fallback, while that fails in whose place it is made.
+    pub fn made(&self, id: CallId) -> Crowd {
+        let plan = self.plan;
+        let call = &plan.calls[id.index()];
+        if let Some((stood_in_for, _)) = self.calls().find(|(_, other)| other.fallback == Some(id)) {
+            return self.made(stood_in_for);
+        }
+        let (crowd, times) = match call.origin {
+            Origin::Group(group) => {
+                let group = &plan.groups[group.index()];
+                let bounds = [0].into_iter().chain(group.choices.iter().map(|(upper, _)| *upper));
+                let chosen = bounds.zip(&group.choices).find(|(_, (_, chosen))| *chosen == id);
+                let share = chosen.map_or(0.0, |(lower, (upper, _))| share(*upper) - share(lower));
+                (Crowd::of(&group.arrivals, group.clients), share)
+            }
+            Origin::Service(service) => (self.crowd(service), f64::from(call.copies) * share(call.probability)),
+        };
+        Crowd { clients: crowd.clients * times, per_second: crowd.per_second * times }
+    }
+
+    /// How many attempts a call makes at most: as many as its policy allows, and as begin in its time if each fails at
+    /// once. None without a limit.
+    pub fn attempts(&self, id: CallId) -> Option<u32> {
+        let course = self.course(id, Failing::After(Span::ZERO), Waits::Shortest);
+        let allowed = self.plan.policy_of(id).max_attempts;
+        match course.over {
+            Over::Never => (allowed != u32::MAX).then_some(allowed),
+            Over::Exhausted | Over::Deadline => Some(course.attempts() as u32),
+        }
+    }
+
+    /// How a call goes in the time that it has.
+    pub fn course(&self, id: CallId, failing: Failing, waits: Waits) -> Course {
+        Course::of(self.plan, &self.plan.calls[id.index()], failing, waits, self.paths.deadlines[id.index()])
+    }
+
+    /// By call: whether it is to this service, or to one that calls it, be it by way of others.
+    pub fn leads_to(&self, service: ServiceId) -> Vec<bool> {
+        let mut by_target = vec![Vec::new(); self.plan.services.len()];
+        for (id, call) in self.calls() {
+            by_target[call.target.index()].push(id);
+        }
+        let mut leads = vec![false; self.plan.calls.len()];
+        let mut next = vec![service];
+        while let Some(target) = next.pop() {
+            // What has been seen has no callers left.
+            for id in std::mem::take(&mut by_target[target.index()]) {
+                leads[id.index()] = true;
+                if let Origin::Service(caller) = self.plan.calls[id.index()].origin {
+                    next.push(caller);
+                }
+            }
+        }
+        leads
+    }
+
+    /// The calls that try again after a timeout, with nothing to hold them back; who waits for the shortest time first.
+    pub fn impatient(&self) -> Vec<Impatient> {
+        let calls = self.retrying().filter(|(id, call, policy)| {
+            !is_held_back(call)
+                && call.timeout.after < Span::LIMIT
+                && policy.retry_on.contains(ErrorKind::Timeout)
+                && self.course(*id, Failing::Silently, Waits::Shortest).attempts() > 1
+        });
+        let waits = calls.map(|(call, Call { timeout, network, .. }, _)| Impatient {
+            call,
+            patience_s: (timeout.after.as_s() - 2.0 * network.mean_ns() / 1e9).max(0.0),
+        });
+        let mut waits: Vec<Impatient> = waits.collect();
+        waits.sort_by(|a, b| a.patience_s.total_cmp(&b.patience_s));
+        waits
+    }
+
+    /// The first of these calls that leads to a service.
+    pub fn first_to(&self, service: ServiceId, calls: &[Impatient]) -> Option<Impatient> {
+        let leads = self.leads_to(service);
+        calls.iter().copied().find(|impatient| leads[impatient.call.index()])
+    }
+}
+
+/// How long what is served at a service has been there by then, at most, when more arrives than it can do: on average
+/// over service times, and as if the balancer were fair. Infinite if nothing limits its queue, or how many slow each
+/// other down.
+pub fn longest_stay_s(service: &Service) -> f64 {
+    let Capacity { instances, workers, queue, max_in_flight, limiter, contention, .. } = &service.capacity;
+    let mean_s = service.service_time.mean_ns() / 1e9;
+    // Nobody is served who will have given up by then.
+    if mean_s <= 0.0 || queue.drop_rule == DropRule::DeadlineAware {
+        return 0.0;
+    }
+    let limit = |count: u32| if count == Capacity::NO_LIMIT { f64::INFINITY } else { f64::from(count) };
+    let in_flight = limit(*max_in_flight) / f64::from(*instances);
+    let at_once = limit(*workers).min(in_flight).max(1.0);
+    let above_knee = (at_once - f64::from(contention.knee)).max(0.0);
+    let slower = if contention.slope > 0.0 && above_knee > 0.0 { contention.slope * above_knee } else { 0.0 };
+    let service_s = mean_s * (1.0 + slower);
+    let limiter_keeps_it_empty = limiter.per_second().is_some_and(|rate| rate * service_s <= at_once);
+    // Who came last is served at once: those who wait for long are those who are not served.
+    let is_first_in_first_out = queue.order == Order::Fifo;
+    if *workers == Capacity::NO_LIMIT || limiter_keeps_it_empty || !is_first_in_first_out {
+        return service_s;
+    }
+    let places = limit(queue.limit).min((in_flight - at_once).max(0.0));
+    let wait_s = places * service_s / at_once;
+    match &queue.drop_rule {
+        // What has waited longer than that is shed.
+        DropRule::Codel(codel) => wait_s.min(2.0 * codel.target.as_s()) + service_s,
+        // What has not expired by its turn may have by its end.
+        DropRule::Never | DropRule::Expired | DropRule::DeadlineAware => wait_s + service_s,
+    }
+}
+
+/// A share in units of 2^-64.
+fn share(units: u64) -> f64 {
+    if units == u64::MAX { 1.0 } else { units as f64 / 18_446_744_073_709_551_616.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dist::Dist;
+    use crate::plan::{Contention, Effects, Queue};
+    use crate::policy::{Codel, Limiter};
+
+    fn stay_s(capacity: Capacity) -> f64 {
+        let service_time = Dist::Constant(Span::from_ms(25));
+        let stay_s = longest_stay_s(&Service { service_time, steps: 0..0, capacity, effects: Effects::NONE });
+        libm::round(stay_s * 1e6) / 1e6
+    }
+
+    fn queue(limit: u32, order: Order, drop_rule: DropRule) -> Capacity {
+        Capacity { workers: 4, queue: Queue { limit, order, drop_rule }, ..Capacity::UNLIMITED }
+    }
+
+    /// Four workers at 25 ms: a queue of 28 is served within 175 ms, and takes another 25 ms.
+    #[test]
+    fn a_queue_keeps_what_it_has_places_for() {
+        let fifo = |limit| stay_s(queue(limit, Order::Fifo, DropRule::Never));
+        assert_eq!((fifo(28), fifo(Capacity::NO_LIMIT)), (0.2, f64::INFINITY));
+        let all =
+            Capacity { max_in_flight: 64, instances: 2, ..queue(Capacity::NO_LIMIT, Order::Fifo, DropRule::Never) };
+        assert_eq!(stay_s(all), 0.2, "32 at each server, 4 of them at work");
+        assert_eq!(stay_s(Capacity::UNLIMITED), 0.025);
+    }
+
+    /// Dropping what has expired leaves what expires soon; the other rules serve what somebody waits for.
+    #[test]
+    fn what_is_served_is_fresh_by_some_rules() {
+        let unlimited = |order, drop_rule| stay_s(queue(Capacity::NO_LIMIT, order, drop_rule));
+        assert_eq!(unlimited(Order::Fifo, DropRule::Expired), f64::INFINITY);
+        assert_eq!(unlimited(Order::Fifo, DropRule::DeadlineAware), 0.0);
+        assert_eq!(unlimited(Order::Lifo, DropRule::Never), 0.025);
+        let codel = Codel { target: Span::from_ms(5), interval: Span::from_ms(100) };
+        assert_eq!(unlimited(Order::Fifo, DropRule::Codel(codel)), 0.035);
+    }
+
+    /// 160 per second are what the workers can do; with 0.1 more per busy worker above the second it is 133.
+    #[test]
+    fn a_limiter_below_what_the_workers_can_do_keeps_the_queue_empty() {
+        let limited = |rate, contention| {
+            let limiter = Limiter::TokenBucket { rate, burst: 1 };
+            let fifo = queue(Capacity::NO_LIMIT, Order::Fifo, DropRule::Never);
+            stay_s(Capacity { limiter, contention, ..fifo })
+        };
+        assert_eq!([160.0, 161.0].map(|rate| limited(rate, Contention::NONE)), [0.025, f64::INFINITY]);
+        let contention = Contention { knee: 2, slope: 0.1 };
+        assert_eq!([133.0, 134.0].map(|rate| limited(rate, contention)), [0.03, f64::INFINITY]);
+    }
+}
