@@ -1,8 +1,9 @@
 //! What calls do when their callee fails: how many attempts they make, what holds them back, and what becomes of them
 //! at a service that gets more than it can do.
 
+use crate::analysis::Course;
+use crate::analysis::course::Failing;
 use crate::analysis::lint::subject::{Crowd, Subject};
-use crate::analysis::{Course, Failing, Over, Waits};
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Capacity, DropRule, Order, Origin, Service, ServiceId};
 use crate::time::Span;
@@ -45,17 +46,14 @@ impl Subject<'_> {
     /// How many attempts a call makes at most: as many as its policy allows, and as begin in its time if each fails at
     /// once. None without a limit.
     pub fn attempts(&self, id: CallId) -> Option<u32> {
-        let course = self.course(id, Failing::After(Span::ZERO), Waits::Shortest);
         let allowed = self.plan.policy_of(id).max_attempts;
-        match course.over {
-            Over::Never => (allowed != u32::MAX).then_some(allowed),
-            Over::Exhausted | Over::Deadline => Some(course.attempts() as u32),
-        }
+        let fitting = self.course(id, Failing::Late(Span::ZERO)).most.and_then(|most| u32::try_from(most).ok());
+        fitting.or((allowed != u32::MAX).then_some(allowed))
     }
 
     /// How a call goes in the time that it has.
-    pub fn course(&self, id: CallId, failing: Failing, waits: Waits) -> Course {
-        Course::of(self.plan, &self.plan.calls[id.index()], failing, waits, self.paths.deadlines[id.index()])
+    pub fn course(&self, id: CallId, failing: Failing) -> Course {
+        Course::of(self.plan, &self.plan.calls[id.index()], failing, self.paths.deadlines[id.index()])
     }
 
     /// By call: whether it is to this service, or to one that calls it, be it by way of others.
@@ -84,7 +82,7 @@ impl Subject<'_> {
             !is_held_back(call)
                 && call.timeout.after < Span::LIMIT
                 && policy.retry_on.contains(ErrorKind::Timeout)
-                && self.course(*id, Failing::Silently, Waits::Shortest).attempts() > 1
+                && self.course(*id, Failing::Silently).most.is_none_or(|most| most > 1)
         });
         let waits = calls.map(|(call, Call { timeout, network, .. }, _)| Impatient {
             call,

@@ -1,6 +1,9 @@
 //! What the rules find: each in its own example, and the boundaries that matter.
 
+mod budgets;
+mod errors;
 mod layers;
+mod load;
 
 use stormsim::analysis::lint::{RULES, lint};
 use stormsim::scenario::{Overrides, Severity};

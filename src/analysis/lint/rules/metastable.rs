@@ -60,7 +60,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             keys: &["workers", "limiter", "max_in_flight", "service_time"],
             figure: format!(
                 "once everybody has waited in vain, {failing} attempts per second keep `{name}` busy for nobody, whatever \
-                 it was that began it; up to {bearable} requests per second it comes back by itself"
+                 it was that began it; below {bearable} requests per second it comes back by itself"
             ),
         });
     }

@@ -1,10 +1,10 @@
 //! Retries of errors that come again with certainty.
 
+use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::{Subject, Used};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
 use crate::failure::ErrorKind;
 use crate::scenario::Severity;
 use crate::time::Span;
@@ -45,7 +45,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let (Some(&call), false) = (most, kinds.is_empty()) else { continue };
         let Some(attempts) = Some(subject.attempts(call)).filter(|attempts| *attempts != Some(1)) else { continue };
         let name = subject.call_name(call);
-        let course = subject.course(call, Failing::After(Span::ZERO), Waits::Longest);
+        let course = subject.course(call, Failing::Late(Span::ZERO));
         let figure = match (attempts, course.given_up) {
             (Some(attempts), Some(given_up)) if given_up > Span::ZERO => format!(
                 "each such error of `{name}` costs up to {} and {} of waiting, and fails all the same",

@@ -3,11 +3,11 @@
 //! Silent about errors that nothing in the scenario makes, and about a breaker whose time is over before the first
 //! retry. A breaker that stands outside the retry is asked once per call, so that its refusal is never tried again.
 
+use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::{Subject, Used};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Origin};
 use crate::policy::Position;
@@ -82,9 +82,9 @@ fn own(subject: &Subject<'_>, kind: ErrorKind, id: CallId) -> Option<String> {
     }
     match kind {
         ErrorKind::BreakerOpen => {
-            let open = call.breaker.as_ref()?.rule.open.ranges(1).first()?.longest;
-            let first_wait = subject.plan.policy_of(id).schedule.ranges(1).first()?.shortest;
-            let span = subject.course(id, Failing::After(Span::ZERO), Waits::Longest).given_up;
+            let open = call.breaker.as_ref()?.rule.open.ranges().next()?.longest;
+            let first_wait = subject.plan.policy_of(id).schedule.ranges().next()?.shortest;
+            let span = subject.course(id, Failing::Late(Span::ZERO)).given_up;
             (first_wait < open).then(|| match span {
                 Some(span) if span < open => format!(
                     "the breaker of `{name}` is open for {}: it refuses {all} of a call within {}",

@@ -6,11 +6,11 @@
 //! longer than attempts follow on each other; and where there is a store, but the clients send it other keys: the rule
 //! `key-per-attempt` says that.
 
+use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Keys, Origin, ServiceId, Store};
 use crate::scenario::Severity;
@@ -56,7 +56,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             };
             (unknown, message)
         } else if let Some(store) = store {
-            let last = |call| subject.course(call, Failing::Silently, Waits::Longest).starts.last().copied();
+            let last = |call| subject.course(call, Failing::Silently).starts.last().map(|start| start.latest);
             let outlasts = |call| last(call).is_some_and(|last| last > store.ttl);
             let forgotten = Doubling::of(subject, id, |keys| keys == Keys::PerOperation, outlasts);
             let latest = forgotten.calls.iter().filter_map(|&call| last(call)).max().unwrap_or(Span::ZERO);

@@ -9,8 +9,8 @@ use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::storm::{Impatient, longest_stay_s};
 use crate::analysis::lint::subject::{Crowd, Subject};
 use crate::analysis::lint::words;
-use crate::analysis::{Standing, attempts_at_most};
-use crate::plan::{Capacity, DropRule, Group, GroupId, Order, Service, ServiceId};
+use crate::analysis::{AttemptsOfClient, Standing};
+use crate::plan::{Capacity, DropRule, Group, Order, Service, ServiceId};
 use crate::scenario::Severity;
 
 pub static RULE: Rule = Rule {
@@ -76,10 +76,12 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 /// How long it takes to serve all that can be there at one time if nothing goes wrong, in seconds: all attempts of
 /// clients that come together. Infinite if others come by the second, or if attempts have no limit that can be told.
 fn all_at_once_s(subject: &Subject<'_>, id: ServiceId, service: &Service) -> f64 {
-    let groups = (0..).map(GroupId).zip(&subject.plan.groups).map(|(group, Group { arrivals, clients, .. })| {
+    let plan = subject.plan;
+    let groups = subject.loads[id.index()].clients.iter().map(|AttemptsOfClient { client, at_most }| {
+        let at = plan.labels.groups.iter().position(|name| name == client)?;
+        let Group { arrivals, clients, .. } = &plan.groups[at];
         let Crowd { clients, per_second } = Crowd::of(arrivals, *clients);
-        let attempts = attempts_at_most(subject.plan, group)?[id.index()];
-        (per_second == 0.0 || attempts == 0.0).then_some(clients * attempts)
+        (per_second == 0.0).then_some(clients * (*at_most)?)
     });
     let (Some(attempts), Some(workers)) = (groups.sum::<Option<f64>>(), service.capacity.all_workers()) else {
         return f64::INFINITY;

@@ -1,0 +1,157 @@
+//! Rules about more load than a service can bear.
+
+use crate::found;
+
+/// Four workers of 25 ms and 50 requests per second, which wait for 200 ms and make four attempts. (After
+/// PierreZ/moonpool, issue 193.)
+const STORM: &str = r#"
+    clients.web = { arrivals = { constant = { rate = 50 } }, calls.svc = { timeout = "200ms", retry = "p" } }
+    services.svc = { workers = 4, service_time = "25ms" }
+    retries.p = { max_attempts = 4 }
+"#;
+
+fn said(rule: &str, set: &[&str]) -> Vec<(String, String)> {
+    found(rule, STORM, set).into_iter().map(|finding| (finding.message, finding.figure)).collect()
+}
+
+/// 4 x 50 = 200 is more than 160, 3 x 50 = 150 is not; and only what is worked on in vain keeps a service down.
+#[test]
+fn attempts_times_rate_is_held_against_the_capacity() {
+    let found = said("metastable", &[]);
+    assert_eq!(found.len(), 1);
+    let (message, figure) = &found[0];
+    assert_eq!(
+        message,
+        "`services.svc` is a metastable candidate: it can do 160 per second, and all attempts of all requests are 4 x 50 = \
+         200"
+    );
+    assert_eq!(
+        figure,
+        "once everybody has waited in vain, 200 attempts per second keep `svc` busy for nobody, whatever it was that began \
+         it; below 40 requests per second it comes back by itself"
+    );
+    let rate = |rate: u32| format!("clients.web.arrivals.constant.rate={rate}");
+    assert_eq!(said("metastable", &[&rate(39)]), []);
+    assert_eq!(said("metastable", &[&rate(40)]).len(), 1, "at its very capacity nothing that waits becomes less");
+    assert_eq!(said("metastable", &[&rate(160)]), [], "too much even without retries is another fault");
+    for put_right in [
+        "retries.p.max_attempts=3",
+        "retries.p.budget={ token_bucket = { max = 10, per_success = 0.1 } }",
+        r#"services.svc.queue.drop="deadline_aware""#,
+        r#"services.svc.queue.order="lifo""#,
+        "services.svc.queue.limit=20",
+        r#"clients.web.calls.svc.timeout="none""#,
+        r#"retries.p.retry_on=["refused"]"#,
+        r#"clients.web.calls.svc.total_timeout="200ms""#,
+        r#"clients.web.calls.svc.breaker={ trip = { consecutive = 5 }, open_for = "5s" }"#,
+    ] {
+        assert_eq!(said("metastable", &[put_right]), [], "{put_right}");
+    }
+    let still_there =
+        [r#"services.svc.queue.drop="expired""#, "services.svc.queue.limit=40", r#"services.svc.cancel="queued""#];
+    for still_there in still_there {
+        assert_eq!(said("metastable", &[still_there]).len(), 1, "{still_there}");
+    }
+}
+
+/// 28 that wait and 25 ms of service are 200 ms: just what the caller waits for. One more is too many.
+#[test]
+fn a_queue_is_held_against_the_patience_of_callers() {
+    let found = said("unbounded-fifo", &[]);
+    assert_eq!(found.len(), 1);
+    let (message, figure) = &found[0];
+    assert_eq!(
+        message,
+        "the queue of `services.svc` is first in, first out and has no limit, while `web->svc` waits for 200 ms and tries \
+         again"
+    );
+    assert_eq!(
+        figure,
+        "from 28 waiting attempts on whoever `svc` serves has given up; at 50 per second a stall of 560 ms is enough"
+    );
+    let limit = |limit: u32| said("unbounded-fifo", &[&format!("services.svc.queue.limit={limit}")]);
+    assert_eq!(limit(28), []);
+    assert!(limit(29)[0].0.contains("holds what takes 206.2 ms"), "{:?}", limit(29));
+    let expired = said("unbounded-fifo", &[r#"services.svc.queue.drop="expired""#]);
+    assert!(expired[0].0.ends_with("and dropping what has expired alone does not cure it"), "{expired:?}");
+    for put_right in [
+        "retries.p.max_attempts=3",
+        "services.svc.max_in_flight=32",
+        r#"services.svc.queue.drop="deadline_aware""#,
+        r#"services.svc.queue.drop={ codel = { target = "5ms", interval = "100ms" } }"#,
+        r#"services.svc.queue.order="adaptive_lifo""#,
+        r#"services.svc.workers="unlimited""#,
+        "retries.p.max_attempts=1",
+    ] {
+        assert_eq!(said("unbounded-fifo", &[put_right]), [], "{put_right}");
+    }
+}
+
+/// Eight clients that come together make 32 attempts at most, which four workers do in 200 ms.
+#[test]
+fn a_few_clients_do_not_fill_a_queue() {
+    let burst = |count: u32| {
+        let set = ["clients.web.arrivals={ burst = {} }".to_owned(), format!("clients.web.count={count}")];
+        said("unbounded-fifo", &[&set[0], &set[1]])
+    };
+    assert_eq!(burst(8), []);
+    assert_eq!(burst(9)[0].1, "from 28 waiting attempts on whoever `svc` serves has given up");
+}
+
+/// Every request is hedged when everything is slow: 32 become 64. (After Azure/azure-sdk-for-rust, issue 4896.)
+#[test]
+fn hedges_without_a_cap_double_what_is_sent() {
+    let text = r#"
+        clients.app = { count = 32, arrivals = { burst = {} } }
+        clients.app.calls.api = { hedge = { after = "100ms" }, timeout = "1s" }
+        services.api = { instances = 2, service_time = "50ms" }
+    "#;
+    let figures = |set: &[&str]| {
+        let found = found("hedge-without-cap", text, set);
+        found.into_iter().map(|finding| (finding.path, finding.figure)).collect::<Vec<_>>()
+    };
+    let at = "clients.app.calls.api.hedge".to_owned();
+    let figure = "when all of `api` is slow, 32 attempts of `app->api` at once become 64";
+    assert_eq!(figures(&[]), [(at, figure.to_owned())]);
+    let rate = figures(&["clients.app.arrivals={ constant = { rate = 30 } }", "clients.app.calls.api.hedge.copies=2"]);
+    assert!(rate[0].1.ends_with("the 30 attempts per second of `app->api` become 90"), "{rate:?}");
+    assert_eq!(figures(&["clients.app.calls.api.hedge.in_flight=8"]), []);
+    assert_eq!(figures(&[r#"clients.app.calls.api.timeout="100ms""#]), [], "it is given up before that");
+    assert_eq!(figures(&["clients.app.count=1"]), []);
+}
+
+/// Four servers of 100 per second each, and 300 that come: one may be ejected, two may not.
+#[test]
+fn ejection_leaves_enough_to_do_what_comes_in() {
+    let text = r#"
+        clients.web = { arrivals = { constant = { rate = 300 } }, calls.api = {} }
+        services.api = { instances = 4, workers = 2, service_time = "20ms" }
+    "#;
+    let with = |share: &str, set: &[&str]| {
+        let ejection = format!("services.api.ejection={{ max_share = {share} }}");
+        let set: Vec<&str> = set.iter().copied().chain([ejection.as_str()]).collect();
+        let found = found("ejection-may-empty-pool", text, &set);
+        found.into_iter().map(|finding| (finding.message, finding.figure)).collect::<Vec<_>>()
+    };
+    let pair = |message: &str, figure: &str| [(message.to_owned(), figure.to_owned())];
+    assert_eq!(with("0.25", &[]), []);
+    assert_eq!(
+        with("0.5", &[]),
+        pair(
+            "`services.api` may eject 2 of its 4 servers",
+            "with 2 ejected, 2 servers have 300 requests per second to do, and can do 200"
+        )
+    );
+    assert_eq!(
+        with("1.0", &[]),
+        pair(
+            "`services.api` may eject all of its 4 servers",
+            "with 3 ejected, 1 server has 300 requests per second to do, and can do 100"
+        )
+    );
+    assert_eq!(with("0.5", &["clients.web.arrivals.constant.rate=200"]), []);
+    assert_eq!(with("0.5", &["clients.web.arrivals.constant.rate=401"]), [], "too much for all of them");
+    assert_eq!(with("1.0", &["clients.web.arrivals={ burst = {} }"]).len(), 1, "whatever comes");
+    assert_eq!(with("0.75", &[r#"services.api.workers="unlimited""#]), [], "those that are left can do anything");
+    assert_eq!(with("1.0", &["services.api.instances=1"]), []);
+}
