@@ -17,6 +17,14 @@ pub struct Impatient {
     pub patience_s: f64,
 }
 
+impl Impatient {
+    /// Whether it still waits after this time. An answer at the very end is in time.
+    pub fn bears(self, stay_s: f64) -> bool {
+        // Sums of decimal fractions are off by some units in the last place.
+        stay_s <= self.patience_s * (1.0 + 1e-9)
+    }
+}
+
 /// Whether anything but the number of attempts keeps a call from retrying.
 pub fn is_held_back(call: &Call) -> bool {
     call.budget.is_some() || call.is_guarded()

@@ -101,7 +101,7 @@ fn keys_are_of_operations() {
         found.into_iter().map(|finding| (finding.path, finding.figure)).collect::<Vec<_>>()
     };
     let per_attempt = r#"clients.shop.idempotency="key_per_attempt""#;
-    let at = "clients.shop.idempotency".to_owned();
+    let at = "clients.shop".to_owned();
     assert_eq!(
         said(&[STORE, per_attempt]),
         [(at.clone(), "what times out each time is done up to 2 times at `ledger`".to_owned())]

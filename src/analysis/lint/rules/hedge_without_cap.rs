@@ -21,9 +21,12 @@ pub static RULE: Rule = Rule {
     instead: "set `hedge.in_flight` to a few more hedges than are under way in good times",
     example: Example {
         bad: r#"
-clients.web = { arrivals = { constant = { rate = 300 } } }
-clients.web.calls.api = { timeout = "1s", hedge = { after = "60ms" } }
-services.api = { instances = 2, workers = 4, service_time = { exponential = { mean = "20ms" } } }
+[clients.web]
+arrivals = { constant = { rate = 300 } }
+calls.api.timeout = "1s"
+calls.api.hedge.after = "60ms"
+[services]
+api = { instances = 2, workers = 4, service_time = { exponential = { mean = "20ms" } } }
 "#,
         good: &["clients.web.calls.api.hedge.in_flight=10"],
     },

@@ -45,7 +45,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             continue;
         };
         let Some(caller) = subject.first_to(id, &impatient) else { continue };
-        if longest_stay_s(service) <= caller.patience_s || offered <= 0.0 {
+        if caller.bears(longest_stay_s(service)) || offered <= 0.0 {
             continue;
         }
         let [times, offered, failing, bearable, capacity] =

@@ -29,10 +29,15 @@ pub static RULE: Rule = Rule {
               `rate_limited`",
     example: Example {
         bad: r#"
-clients.shop = { count = 10, arrivals = { constant = { rate = 100 } } }
-clients.shop.calls.payments = { timeout = "1s", retry = "again" }
-services.payments = { service_time = "50ms", writes = true }
-retries.again = { max_attempts = 3, backoff = { exponential = { base = "1s" } }, jitter = "full" }
+[clients.shop]
+count = 10
+arrivals = { constant = { rate = 100 } }
+calls.payments = { timeout = "1s", retry = "again" }
+[services.payments]
+service_time = "50ms"
+writes = true
+[retries]
+again = { max_attempts = 3, backoff = { exponential = { base = "1s" } }, jitter = "full" }
 "#,
         good: &[r#"clients.shop.idempotency="key""#, r#"services.payments.idempotency_store={ ttl = "24h" }"#],
     },

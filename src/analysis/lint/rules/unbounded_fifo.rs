@@ -47,7 +47,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         }
         let Some(caller) = subject.first_to(id, &impatient) else { continue };
         let stay_s = longest_stay_s(service);
-        if stay_s.min(all_at_once_s(subject, id, service)) <= caller.patience_s {
+        if caller.bears(stay_s.min(all_at_once_s(subject, id, service))) {
             continue;
         }
         let path = subject.service_path(id);
@@ -94,12 +94,15 @@ fn figure(subject: &Subject<'_>, (id, service): (ServiceId, &Service), caller: I
     let mean_s = service.service_time.mean_ns() / 1e9;
     let workers = service.capacity.all_workers().map_or(0.0, |workers| workers as f64);
     // What is served last before the caller gives up has waited for the patience less its own service.
-    let waiting = libm::floor((caller.patience_s - mean_s).max(0.0) / mean_s * workers);
-    let late = format!("from {} waiting attempts on whoever `{name}` serves has given up", words::count(waiting));
+    let in_time = libm::floor((caller.patience_s - mean_s).max(0.0) / mean_s * workers + 1e-9);
+    let late = format!(
+        "once more than {} attempts wait, what `{name}` serves is given up before it is done",
+        words::count(in_time)
+    );
     let offered_rps = subject.crowd(id).per_second;
     if offered_rps <= 0.0 {
         return late;
     }
-    let stall_s = waiting / offered_rps;
+    let stall_s = (in_time + 1.0) / offered_rps;
     format!("{late}; at {} per second a stall of {} is enough", words::count(offered_rps), words::seconds(stall_s))
 }
