@@ -90,6 +90,12 @@ fn floors_add_up_over_instances() {
     assert!(floor(51, &[unlimited]).is_some());
     let slow_start = "retries.p.budget={ token_bucket = { max = 10, initial = 5, per_success = 0 } }";
     assert_eq!(floor(32, &[slow_start]), None, "nothing fills what is half full");
+    // Of clients that come once each asks for four.
+    let burst = "clients.web.arrivals={ burst = {} }";
+    assert_eq!(floor(40, &[burst]), None);
+    let (_, figure) = floor(41, &[burst]).expect("164 are more than 160");
+    assert!(figure.contains("may bring 164 retries before one is refused"), "{figure}");
+    assert_eq!(floor(1_000, &[burst, unlimited]), None);
 }
 
 /// Clients that think for 100 ms make 100 requests in ten seconds each, and those that do not think any number.

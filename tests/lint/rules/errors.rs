@@ -79,7 +79,7 @@ fn side_effects_multiply_along_the_path() {
 fn a_store_recognises_keys_of_operations() {
     let said = |set: &[&str]| writes(set).into_iter().map(|(message, _)| message).next();
     assert_eq!(said(&[STORE, KEYS]), None);
-    assert!(said(&[STORE]).is_some_and(|message| message.ends_with("and `shop`, `reader` send its store no keys")));
+    assert!(said(&[STORE]).is_some_and(|message| message.ends_with("and its store gets no keys from `shop`")));
     assert!(said(&[KEYS]).is_some(), "keys that nobody remembers");
     assert_eq!(said(&[STORE, r#"clients.shop.idempotency="key_per_attempt""#]), None, "another rule says that");
     // The shop's second attempt comes 4 s after the first, the API's third 1 s.

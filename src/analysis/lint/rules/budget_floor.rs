@@ -1,8 +1,9 @@
 //! Budgets that hold nothing back when it matters, since each of many states grants a few retries for nothing.
 //!
-//! What is granted is held against what the callee can do in a second, or, where that has no limit, against the
-//! requests of ten seconds. Silent where the callee can do even all retries that are asked for; and where clients ask
-//! again as fast as they get an answer, at a callee without a limit, since then that is all that is known.
+//! What is granted, as far as it is asked for, is held against what the callee can do in a second, or, where that has no limit, against the
+//! requests of ten seconds. Silent where the callee can do even all retries that are asked for; and, at a callee without a
+//! limit, where clients come only once, or ask again as fast as they get an answer: then there is no rate to hold it
+//! against.
 
 use crate::analysis::attempts_once;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -10,7 +11,7 @@ use crate::analysis::lint::grants::in_outage;
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::{Crowd, Subject, Used};
 use crate::analysis::lint::words;
-use crate::plan::{Arrivals, CallId, GroupId, Plan, ServiceId};
+use crate::plan::{Arrivals, CallId, Group, GroupId, Plan, ServiceId};
 use crate::policy::BudgetRule;
 use crate::scenario::Severity;
 
@@ -52,6 +53,8 @@ struct Floor<'a> {
     all: f64,
     /// More is large.
     limit: f64,
+    /// As many of these as are asked for, as far as that is known.
+    granted: f64,
     /// How many retries are asked for per second while the service fails; none if that has no limit, or is no rate.
     asked_rps: Option<f64>,
 }
@@ -62,8 +65,10 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         targets.sort_unstable();
         targets.dedup();
         let floors = targets.into_iter().filter_map(|target| floor(subject, &calls, target));
-        let large = floors.filter(|floor| floor.all > floor.limit && !is_within_capacity(subject, floor));
-        let Some(worst) = large.max_by(|a, b| (a.all / a.limit).total_cmp(&(b.all / b.limit))) else { continue };
+        let large = floors.filter(|floor| floor.granted > floor.limit && !is_within_capacity(subject, floor));
+        let Some(worst) = large.max_by(|a, b| (a.granted / a.limit).total_cmp(&(b.granted / b.limit))) else {
+            continue;
+        };
         let path = subject.policy_path(id);
         let reserve = match worst.rule {
             BudgetRule::Concurrency(_) => "lets so many retries be under way at once, however few attempts there are",
@@ -96,23 +101,26 @@ fn floor<'a>(subject: &Subject<'a>, calls: &[CallId], target: ServiceId) -> Opti
     // What costs nothing is granted without an end: no floor can be told.
     let each = in_outage(rule, plan.policy_of(calls[0]).retry_on)?;
     let states: u64 = pools.iter().map(|&pool| u64::from(plan.budgets[pool as usize].states)).sum();
-    let asked = to_target().map(|call| {
-        let crowd = subject.made(call);
-        let retries = subject.attempts(call)?.saturating_sub(1);
-        (crowd.clients == 0.0).then(|| crowd.per_second * f64::from(retries))
-    });
-    let asked_rps: Option<f64> = asked.sum();
-    let limit = plan.services[target.index()].capacity_rps();
+    let asked =
+        || to_target().map(|call| (subject.made(call), subject.attempts(call).map(|most| f64::from(most) - 1.0)));
+    let per_second = asked().map(|(crowd, retries)| Some(crowd.per_second * retries?).filter(|_| crowd.clients == 0.0));
+    let asked_rps: Option<f64> = per_second.sum();
+    let is_once = |group: &Group| matches!(group.arrivals, Arrivals::Burst { .. });
+    let at_once = asked().map(|(crowd, retries)| Some(crowd.clients * retries?));
+    let at_once: Option<f64> = at_once.sum::<Option<f64>>().filter(|_| plan.groups.iter().all(is_once));
     // Nobody asks for any.
     if asked_rps == Some(0.0) {
         return None;
     }
+    let all = each as f64 * states as f64;
+    let limit = plan.services[target.index()].capacity_rps();
     Some(Floor {
         rule,
         target,
         each,
         states,
-        all: each as f64 * states as f64,
+        all,
+        granted: at_once.map_or(all, |asked| asked.min(all)),
         limit: limit.unwrap_or_else(|| requests_at(plan, target)),
         asked_rps,
     })
@@ -142,18 +150,18 @@ fn figure(subject: &Subject<'_>, floor: &Floor<'_>) -> String {
         ),
         _ => format!(
             "the first second of an outage of `{service}` may bring {} retries before one is refused; {against}",
-            words::count(floor.all)
+            words::count(floor.granted)
         ),
     }
 }
 
-/// How many requests come to a service in so many seconds while nothing fails; infinite if clients ask again as soon
-/// as they get an answer.
+/// How many requests come to a service in so many seconds while nothing fails; infinite if clients come only once,
+/// or ask again as soon as they get an answer.
 fn requests_at(plan: &Plan, service: ServiceId) -> f64 {
     let requests = (0..).map(GroupId).zip(&plan.groups).map(|(id, group)| {
         let clients = f64::from(group.clients);
         let requests = match &group.arrivals {
-            Arrivals::Burst { .. } => clients,
+            Arrivals::Burst { .. } => f64::INFINITY,
             Arrivals::Periodic { every, .. } => clients * (SECONDS / every.as_s()).max(1.0),
             Arrivals::Closed { think, requests } => {
                 clients * (SECONDS * 1e9 / think.mean_ns()).max(1.0).min(*requests as f64)

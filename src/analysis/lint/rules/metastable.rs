@@ -2,15 +2,17 @@
 //!
 //! Silent where no caller that nothing holds back tries again after a timeout, and where what is served under overload
 //! has been there for a shorter time than callers wait: with a short queue, the newest first, or `deadline_aware`. Then
-//! what a service does while it gets too much is not in vain, and what has succeeded is not tried again.
+//! what a service does while it gets too much is not in vain, and what has succeeded is not tried again. What is called in the place of something else that fails does not
+//! count: it goes away with that.
 
-use crate::analysis::Standing;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::storm::longest_stay_s;
 use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::words;
-use crate::plan::ServiceId;
+use crate::analysis::load::loads;
+use crate::analysis::{ServiceLoad, Standing};
+use crate::plan::{Call, CallId, ServiceId};
 use crate::scenario::Severity;
 
 pub static RULE: Rule = Rule {
@@ -39,13 +41,18 @@ retries.eager = { max_attempts = 4 }
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     let impatient = subject.impatient();
     for ((id, service), load) in (0..).map(ServiceId).zip(&subject.plan.services).zip(&subject.loads) {
+        if load.standing != Some(Standing::Vulnerable) {
+            continue;
+        }
+        let load = without_fallbacks(subject, id).unwrap_or_else(|| load.clone());
         let (Some(Standing::Vulnerable), Some(capacity), Some(offered), Some(failing)) =
             (load.standing, load.capacity_rps, load.offered_rps, load.failing_rps)
         else {
             continue;
         };
         let Some(caller) = subject.first_to(id, &impatient) else { continue };
-        if caller.bears(longest_stay_s(service)) || offered <= 0.0 {
+        let mean_s = service.service_time.mean_ns() / 1e9;
+        if !caller.bears(mean_s) || caller.bears(longest_stay_s(service)) || offered <= 0.0 {
             continue;
         }
         let [times, offered, failing, bearable, capacity] =
@@ -64,4 +71,23 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             ),
         });
     }
+}
+
+/// The load of a service that stands in for others, if those do not fail; none of any other service.
+fn without_fallbacks(subject: &Subject<'_>, service: ServiceId) -> Option<ServiceLoad> {
+    let leads = subject.leads_to(service);
+    let stands_in = |(id, call): (CallId, &Call)| {
+        let spare = call.fallback.filter(|spare| !leads[id.index()] && leads[spare.index()]);
+        spare.map(|spare| (id, spare))
+    };
+    let spares: Vec<(CallId, CallId)> = subject.calls().filter_map(stands_in).collect();
+    if spares.is_empty() {
+        return None;
+    }
+    let mut plan = subject.plan.clone();
+    for (id, spare) in spares {
+        plan.calls[id.index()].fallback = None;
+        plan.calls[spare.index()].probability = 0;
+    }
+    loads(&plan).into_iter().nth(service.index())
 }

@@ -86,6 +86,12 @@ fn own(subject: &Subject<'_>, kind: ErrorKind, id: CallId) -> Option<String> {
             let first_wait = subject.plan.policy_of(id).schedule.ranges().next()?.shortest;
             let span = subject.course(id, Failing::Late(Span::ZERO)).given_up;
             (first_wait < open).then(|| match span {
+                Some(Span::ZERO) => {
+                    format!(
+                        "the breaker of `{name}` is open for {}: it refuses {all} of a call at once",
+                        words::time(open)
+                    )
+                }
                 Some(span) if span < open => format!(
                     "the breaker of `{name}` is open for {}: it refuses {all} of a call within {}",
                     words::time(open),

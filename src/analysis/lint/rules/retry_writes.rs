@@ -12,7 +12,7 @@ use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
-use crate::plan::{Call, CallId, Keys, Origin, ServiceId, Store};
+use crate::plan::{Call, CallId, GroupId, Keys, Origin, ServiceId, Store};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -49,24 +49,33 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     {
         let store = service.effects.store;
         let unknown = Doubling::of(subject, id, |keys| is_unknown(keys, store), |_| true);
-        let (doubling, message) = if unknown.most > 1.0 {
+        let (doubling, message, keys): (_, _, &[_]) = if unknown.most > 1.0 {
             let message = match store {
                 None => "what it has done, and it has no `idempotency_store`".to_owned(),
                 Some(_) => {
-                    let groups = subject.plan.groups.iter().zip(&subject.plan.labels.groups);
-                    let silent = groups.filter(|(group, _)| group.operations.keys == Keys::None);
+                    let leads = subject.leads_to(id);
+                    let comes_here = |group: GroupId| {
+                        subject.calls().any(|(id, call)| leads[id.index()] && call.origin == Origin::Group(group))
+                    };
+                    let groups = (0..).map(GroupId).zip(&subject.plan.groups).zip(&subject.plan.labels.groups);
+                    let silent =
+                        groups.filter(|((id, group), _)| group.operations.keys == Keys::None && comes_here(*id));
                     let silent: Vec<&str> = silent.map(|(_, name)| name.as_str()).collect();
-                    format!("what it has done, and {} send its store no keys", words::first_names(&silent))
+                    format!("what it has done, and its store gets no keys from {}", words::first_names(&silent))
                 }
             };
-            (unknown, message)
+            (unknown, message, &["writes"])
         } else if let Some(store) = store {
             let last = |call| subject.course(call, Failing::Silently).starts.last().map(|start| start.latest);
             let outlasts = |call| last(call).is_some_and(|last| last > store.ttl);
             let forgotten = Doubling::of(subject, id, |keys| keys == Keys::PerOperation, outlasts);
             let latest = forgotten.calls.iter().filter_map(|&call| last(call)).max().unwrap_or(Span::ZERO);
             let (ttl, latest) = (words::time(store.ttl), words::time(latest));
-            (forgotten, format!("for up to {latest} what its store has forgotten after {ttl}"))
+            (
+                forgotten,
+                format!("for up to {latest} what its store has forgotten after {ttl}"),
+                &["idempotency_store.ttl", "idempotency_store"],
+            )
         } else {
             continue;
         };
@@ -83,7 +92,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         findings.add(Hit {
             message: format!("`{path}` writes, and {} may try again {message}", words::first_names(&calls)),
             owner: path,
-            keys: &["idempotency_store.ttl", "idempotency_store", "writes"],
+            keys,
             figure: format!("one request may have its side effect on `{}` {times}", subject.service_name(id)),
         });
     }

@@ -1,7 +1,7 @@
 //! First in, first out, and a queue that is longer than anybody waits.
 //!
 //! Silent where all attempts of all requests are less than the service can do, since then what has piled up goes away by
-//! itself; where none of the callers that retry after a timeout is without a budget, breaker or throttle; and where all
+//! itself; where the work alone takes longer than callers wait, which no queue changes; where none of the callers that retry after a timeout is without a budget, breaker or throttle; and where all
 //! that can be there at one time is served before the first gives up.
 
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -18,7 +18,7 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     finds: "A queue serves the oldest first and holds more than is served before its callers give up and try again.",
     why: "Once the queue is that long, whoever is served has given up: the service works at full speed for nobody, and \
-          the retries keep the queue as long as it is. Dropping expired work alone does not cure it. What is not dropped \
+          the retries keep the queue as long as it is. Dropping expired work alone need not cure it: what is not dropped \
           has waited for nearly as long as it may, and expires while it is served: of a service that got 50 requests per \
           second and could do 160, none succeeded with `drop = \"expired\"`, and all with `deadline_aware` \
           (PierreZ/moonpool, issue 193).",
@@ -47,12 +47,14 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         }
         let Some(caller) = subject.first_to(id, &impatient) else { continue };
         let stay_s = longest_stay_s(service);
-        if caller.bears(stay_s.min(all_at_once_s(subject, id, service))) {
+        if !caller.bears(service.service_time.mean_ns() / 1e9)
+            || caller.bears(stay_s.min(all_at_once_s(subject, id, service)))
+        {
             continue;
         }
         let path = subject.service_path(id);
         let dropping = match capacity.queue.drop_rule {
-            DropRule::Expired => ", and dropping what has expired alone does not cure it",
+            DropRule::Expired => ", and dropping what has expired alone need not cure it",
             DropRule::Never | DropRule::DeadlineAware | DropRule::Codel(_) => "",
         };
         let holds = if stay_s.is_finite() {
