@@ -31,11 +31,16 @@ pub fn is_held_back(call: &Call) -> bool {
 }
 
 impl Subject<'_> {
+    /// The call in whose place a fallback is made, when that has failed.
+    pub fn stood_in_for(&self, id: CallId) -> Option<CallId> {
+        self.calls().find(|(_, other)| other.fallback == Some(id)).map(|(id, _)| id)
+    }
+
     /// How often a call is made while nothing fails; a fallback, while that fails in whose place it is made.
     pub fn made(&self, id: CallId) -> Crowd {
         let plan = self.plan;
         let call = &plan.calls[id.index()];
-        if let Some((stood_in_for, _)) = self.calls().find(|(_, other)| other.fallback == Some(id)) {
+        if let Some(stood_in_for) = self.stood_in_for(id) {
             return self.made(stood_in_for);
         }
         let (crowd, times) = match call.origin {

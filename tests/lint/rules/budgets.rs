@@ -60,6 +60,24 @@ fn many_callers_ask_for_a_budget() {
     assert_eq!(burst(100, 3), ["while `db` fails, 150 requests of `app->db` become 600 attempts, 4 times as many"]);
 }
 
+/// A fallback is made when another call has failed, and told of only if there is nothing else.
+#[test]
+fn a_fallback_is_made_while_two_fail() {
+    let text = r#"
+        clients.web = { arrivals = { constant = { rate = 50 } }, calls.app = {} }
+        services.app.calls = { cache = { if_failed = "spare" }, spare = { to = "db", retry = "p" }, db = { retry = "q" } }
+        services.cache = {}
+        services.db = {}
+        retries.p = { max_attempts = 3 }
+        retries.q = { max_attempts = 2 }
+    "#;
+    let figure = |set: &[&str]| found("no-budget", text, set).swap_remove(0).figure;
+    let grows = "sends there grows up to 3 times, from 50 to 150 attempts per second";
+    assert_eq!(figure(&[]), format!("while `app->cache` and `db` fail, what `app->spare` {grows}"));
+    let both = figure(&[r#"services.app.calls.db.retry="p""#]);
+    assert_eq!(both, format!("while `db` fails, what `app->db` {grows}"));
+}
+
 /// 32 instances of ten tokens are 320 retries, twice what the service can do in a second; 16 are just that.
 #[test]
 fn floors_add_up_over_instances() {

@@ -42,7 +42,12 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let many = unchecked.filter(|&&call| subject.attempts(call).is_none_or(|attempts| attempts >= MANY));
         let crowds = many.map(|&call| (call, subject.made(call))).filter(|(_, crowd)| crowd.after_a_second() >= 2.0);
         let crowds: Vec<(CallId, Crowd)> = crowds.collect();
-        let worst = crowds.iter().max_by(|a, b| a.1.after_a_second().total_cmp(&b.1.after_a_second()));
+        // Rather one that is made at all times than a fallback.
+        let order = |(call, crowd): &(CallId, Crowd)| (subject.stood_in_for(*call).is_none(), crowd.after_a_second());
+        let worst = crowds.iter().max_by(|a, b| {
+            let ((a_always, a), (b_always, b)) = (order(a), order(b));
+            a_always.cmp(&b_always).then(a.total_cmp(&b))
+        });
         let Some(&(worst, crowd)) = worst else { continue };
         let names: Vec<&str> = crowds.iter().map(|(call, _)| subject.call_name(*call)).collect();
         let path = subject.policy_path(id);
@@ -66,20 +71,24 @@ fn figure(subject: &Subject<'_>, id: CallId, Crowd { clients, per_second }: Crow
     let capacity = subject.plan.services[target.index()].capacity_rps();
     let capacity =
         capacity.map_or_else(String::new, |rate| format!("; `{service}` can do {} per second", words::count(rate)));
+    let fails = match subject.stood_in_for(id) {
+        Some(other) => format!("`{}` and `{service}` fail", subject.call_name(other)),
+        None => format!("`{service}` fails"),
+    };
     let Some(attempts) = subject.attempts(id).map(f64::from) else {
-        return format!("while `{service}` fails, `{call}` sends it more and more, without a limit{capacity}");
+        return format!("while {fails}, `{call}` sends it more and more, without a limit{capacity}");
     };
     let (times, count) = (words::count(attempts), words::count);
     if per_second > clients {
         let (before, after) = (count(per_second), count(attempts * per_second));
         format!(
-            "while `{service}` fails, what `{call}` sends there grows up to {times} times, from {before} to {after} \
+            "while {fails}, what `{call}` sends there grows up to {times} times, from {before} to {after} \
              attempts per second{capacity}"
         )
     } else {
         let (before, after) = (count(clients), count(attempts * clients));
         format!(
-            "while `{service}` fails, {before} requests of `{call}` become {after} attempts, {times} times as \
+            "while {fails}, {before} requests of `{call}` become {after} attempts, {times} times as \
              many{capacity}"
         )
     }
