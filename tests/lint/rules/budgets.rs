@@ -38,6 +38,11 @@ fn three_attempts_ask_for_a_budget() {
     let wait = r#"max_attempts = 10, backoff = { fixed = "500ms" }"#;
     assert_eq!(figures(wait, &[&set[0]]), [""; 0]);
     assert_eq!(figures(wait, &[]).len(), 1);
+    // The third attempt comes within ten seconds, or as late as that.
+    for (step, finds) in [("3s", 1), ("4s", 0)] {
+        let slow = format!(r#"max_attempts = 9, backoff = {{ linear = {{ step = "{step}" }} }}"#);
+        assert_eq!(figures(&slow, &[]).len(), finds, "{step}");
+    }
     let unlimited = figures(r#"max_attempts = "unlimited", backoff = { fixed = "500ms" }"#, &[]);
     assert!(unlimited[0].contains("without a limit"), "{unlimited:?}");
 }

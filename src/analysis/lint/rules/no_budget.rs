@@ -1,8 +1,11 @@
 //! Retries that nothing holds back but their count.
 //!
 //! Silent about single callers: what one of them sends is no storm. And about calls that have a breaker or a throttle:
-//! these let next to nothing through to what fails. Attempts that do not fit into the time of their call do not count.
+//! these let next to nothing through to what fails. Attempts that do not fit into the time of their call do not count; and
+//! where the third may come ten seconds after the first, as with jobs that are put back, the load of an outage grows so
+//! slowly that it is over or has been noticed before, unless there is no limit to it.
 
+use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::storm::is_held_back;
@@ -10,9 +13,13 @@ use crate::analysis::lint::subject::{Crowd, Subject, Used};
 use crate::analysis::lint::words;
 use crate::plan::CallId;
 use crate::scenario::Severity;
+use crate::time::Span;
 
 /// So many attempts multiply the load of an outage too much to go without a budget.
 const MANY: u32 = 3;
+
+/// A third attempt that may come so late is no storm.
+const LATE: Span = Span::from_s(10);
 
 pub static RULE: Rule = Rule {
     id: "no-budget",
@@ -39,7 +46,7 @@ retries.patient = { max_attempts = 4, backoff = { exponential = { base = "100ms"
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for Used { id, policy, calls } in subject.policies() {
         let unchecked = calls.iter().filter(|call| !is_held_back(&subject.plan.calls[call.index()]));
-        let many = unchecked.filter(|&&call| subject.attempts(call).is_none_or(|attempts| attempts >= MANY));
+        let many = unchecked.filter(|&&call| is_many(subject, call));
         let crowds = many.map(|&call| (call, subject.made(call))).filter(|(_, crowd)| crowd.after_a_second() >= 2.0);
         let crowds: Vec<(CallId, Crowd)> = crowds.collect();
         // Rather one that is made at all times than a fallback.
@@ -62,6 +69,13 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             figure: figure(subject, worst, crowd),
         });
     }
+}
+
+/// Whether a call makes many attempts, and soon.
+fn is_many(subject: &Subject<'_>, id: CallId) -> bool {
+    let Some(attempts) = subject.attempts(id) else { return true };
+    let course = subject.course(id, Failing::Late(Span::ZERO));
+    attempts >= MANY && course.starts.get(MANY as usize - 1).is_some_and(|third| third.latest < LATE)
 }
 
 /// What becomes of the load that a call makes.
