@@ -8,6 +8,7 @@ mod findings;
 mod rule;
 mod rules;
 mod subject;
+mod waits;
 mod words;
 
 pub use findings::Finding;

@@ -1,6 +1,7 @@
 //! What the rules find: each in its own example, and the boundaries that matter.
 
 mod layers;
+mod waits;
 
 use stormsim::analysis::lint::{RULES, lint};
 use stormsim::scenario::{Overrides, Severity};
