@@ -135,7 +135,7 @@ pub fn allowance(plan: &Plan, group: GroupId) -> Option<Allowance> {
 }
 
 /// A share in units of 2^-64.
-fn share(units: u64) -> f64 {
+pub(super) fn share(units: u64) -> f64 {
     if units == u64::MAX { 1.0 } else { units as f64 / 18_446_744_073_709_551_616.0 }
 }
 

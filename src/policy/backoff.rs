@@ -1,5 +1,6 @@
 //! The wait before a retry: a nominal schedule, a cap and jitter.
 
+mod at_cap;
 mod range;
 
 pub use range::WaitRange;
@@ -124,6 +125,21 @@ impl Schedule {
     /// Whether a wait depends on the one before, so that it must be remembered.
     pub fn needs_previous(&self) -> bool {
         matches!(self.backoff, Backoff::Decorrelated { .. })
+    }
+
+    /// Its nominal waits.
+    pub fn backoff(&self) -> &Backoff {
+        &self.backoff
+    }
+
+    /// What makes its waits differ; [`Jitter::None`] for a decorrelated backoff, which does that by itself.
+    pub fn jitter(&self) -> &Jitter {
+        &self.jitter
+    }
+
+    /// Its cap; none without one.
+    pub fn cap(&self) -> Option<Span> {
+        (self.cap < Span::LIMIT).then_some(self.cap)
     }
 
     fn compute(&self, retry: u32) -> Span {

@@ -10,6 +10,7 @@ mod rule;
 mod rules;
 mod storm;
 mod subject;
+mod waits;
 mod words;
 
 pub use findings::Finding;

@@ -2,9 +2,10 @@
 
 use crate::analysis::ladder::{Paths, paths};
 use crate::analysis::load::{ServiceLoad, loads};
-use crate::analysis::worst_case::attempts_once;
-use crate::plan::{Arrivals, Call, CallId, GroupId, Origin, Plan, PolicyId, ServiceId};
+use crate::analysis::worst_case::{attempts_once, share};
+use crate::plan::{Arrivals, Call, CallId, Group, GroupId, Origin, Plan, PolicyId, ServiceId};
 use crate::policy::RetryPolicy;
+use crate::time::Span;
 
 /// A variant of a scenario.
 pub struct Subject<'a> {
@@ -107,13 +108,47 @@ impl<'a> Subject<'a> {
             Crowd { clients: sum.clients + times * clients, per_second: sum.per_second + times * per_second }
         })
     }
+
+    /// How many requests make a call while nothing fails; a fallback as many as the call that it stands in for.
+    pub fn crowd_at(&self, id: CallId) -> Crowd {
+        let plan = self.plan;
+        let instead_of = plan.calls.iter().find(|call| call.fallback == Some(id));
+        let call = instead_of.unwrap_or(&plan.calls[id.index()]);
+        let (crowd, times) = match call.origin {
+            Origin::Group(group) => {
+                let Group { arrivals, clients, choices, .. } = &plan.groups[group.index()];
+                let bounds = choices.iter().scan(0, |from, &(upper, call)| {
+                    let share = share(upper) - share(std::mem::replace(from, upper));
+                    Some((call, share))
+                });
+                let shares = bounds.filter(|&(call, _)| call == id).map(|(_, share)| share);
+                (Crowd::of(arrivals, *clients), shares.sum())
+            }
+            Origin::Service(service) => (self.crowd(service), f64::from(call.copies) * share(call.probability)),
+        };
+        Crowd { clients: crowd.clients * times, per_second: crowd.per_second * times }
+    }
+
+    /// How long a call may take in all: its own limit, or what is left of its caller's at most; [`Span::UNLIMITED`]
+    /// without a limit.
+    pub fn time_limit(&self, id: CallId) -> Span {
+        self.plan.calls[id.index()].total_timeout.after.min(self.paths.deadlines[id.index()])
+    }
 }
 
 impl Crowd {
     /// How many requests of a group with these arrivals and so many clients.
     pub fn of(arrivals: &Arrivals, clients: u32) -> Self {
         let (clients, per_second) = match arrivals {
-            Arrivals::Burst { .. } | Arrivals::Periodic { .. } | Arrivals::Closed { .. } => (f64::from(clients), 0.0),
+            Arrivals::Burst { .. } | Arrivals::Closed { .. } => (f64::from(clients), 0.0),
+            Arrivals::Periodic { every, offset } => match offset.bounds() {
+                (least, Some(most)) if least == most => (f64::from(clients), 0.0),
+                // Each has a moment of its own.
+                (least, most) => {
+                    let width = most.map_or(*every, |most| most - least);
+                    (0.0, f64::from(clients) * (1.0 / width.as_s()).min(1.0))
+                }
+            },
             Arrivals::Constant { rate } => (0.0, *rate),
             Arrivals::Poisson(profile) => (0.0, profile.peak()),
             Arrivals::Trace(instants) => (0.0, busiest_second(instants) as f64),
@@ -143,7 +178,7 @@ fn busiest_second(instants: &[crate::time::Instant]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::{Instant, Span};
+    use crate::time::Instant;
 
     #[test]
     fn the_busiest_second_is_anywhere() {

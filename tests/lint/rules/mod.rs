@@ -4,6 +4,7 @@ mod budgets;
 mod errors;
 mod layers;
 mod load;
+mod waits;
 
 use stormsim::analysis::lint::{RULES, lint};
 use stormsim::scenario::{Overrides, Severity};

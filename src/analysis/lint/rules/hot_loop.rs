@@ -1,9 +1,15 @@
 //! Many attempts with hardly a wait between them.
+//!
+//! It is silent where something else ends the loop: a budget, a breaker or a throttle. And where only timeouts are
+//! retried that take as long as a wait would.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::{Subject, Used};
 use crate::analysis::lint::words;
+use crate::failure::ErrorKind;
+use crate::plan::{CallId, Effect, Plan, Target};
+use crate::policy::{BudgetRule, RetryPolicy, Schedule, WaitRange};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -17,10 +23,11 @@ pub static RULE: Rule = Rule {
     id: "hot-loop",
     severity: Severity::Error,
     finds: "Ten or more attempts, or attempts without a limit, follow on each other with less than 10 ms between them.",
-    why: "Without a wait the only thing that slows the caller down is the callee, and one that refuses everything does that \
-          at once. A single client with an outage of 21 minutes and 4.78 ms per failed attempt made 263,356 of them \
-          (holon-run/holon, issue 2991); with waits of 1 s that double up to 30 s it would have been 46.",
-    instead: "wait between attempts: an exponential backoff with full jitter and a cap, and a limit on attempts or time",
+    why: "Without a wait the only thing that slows the caller down is the callee, and one that refuses everything does \
+          that at once. A single client with an outage of 21 minutes and 4.78 ms per failed attempt made 263,356 of \
+          them (holon-run/holon, issue 2991); with waits of 1 s that double up to 30 s it would have been 46.",
+    instead: "wait between attempts: an exponential backoff with full jitter and a cap, and a limit on attempts or \
+              time",
     example: Example {
         bad: r#"
 clients.agent = { arrivals = { closed = { think = "1s" } }, calls.api = { timeout = "1s", retry = "eager" } }
@@ -38,33 +45,105 @@ retries.eager = { max_attempts = "unlimited" }
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for Used { id, policy, calls } in subject.policies() {
-        let waits: Vec<_> = policy.schedule.ranges().take(MANY.min(policy.max_attempts) as usize - 1).collect();
-        if policy.max_attempts < MANY || waits.iter().any(|wait| wait.longest >= SHORT) {
+        if policy.max_attempts < MANY || first(&policy.schedule).any(|wait| wait.longest >= SHORT) {
             continue;
         }
+        let loops = calls.iter().filter(|&&call| !is_held_back(subject.plan, call));
+        let loops = loops.filter_map(|&call| Some((call, Turn::of(subject, call)?)));
+        // The call whose attempts follow on each other most closely.
+        let Some((call, turn)) = loops.min_by(|one, other| one.1.lasts_s.total_cmp(&other.1.lasts_s)) else { continue };
         let path = subject.policy_path(id);
-        // One round trip, and the longest wait: the callee may refuse at once, but the network takes its time.
-        let call = &subject.plan.calls[calls[0].index()];
-        let round_s = 2.0 * call.network.mean_ns() / 1e9;
-        let pause_s = round_s + waits.iter().map(|wait| wait.longest.as_s()).fold(0.0, f64::max);
-        let callers = words::count(f64::from(subject.plan.callers(call)));
-        let figure = if pause_s > 0.0 {
-            let per_second = words::count(1.0 / pause_s);
-            format!(
-                "while `{}` fails at once, each of its callers ({callers}) sends {per_second} attempts per second",
-                subject.call_name(calls[0])
-            )
-        } else {
-            format!(
-                "while `{}` fails, each of its callers ({callers}) sends attempts as fast as they are refused",
-                subject.call_name(calls[0])
-            )
-        };
         findings.add(Hit {
             owner: path.clone(),
             keys: &["backoff", "max_attempts", "max_retries"],
             message: format!("`{path}` makes {} with hardly a wait between them", words::attempts(policy.max_attempts)),
-            figure,
+            figure: figure(subject, policy, call, &turn),
         });
     }
+}
+
+/// The waits between so many attempts.
+fn first(schedule: &Schedule) -> impl Iterator<Item = WaitRange> {
+    schedule.ranges().take(MANY as usize - 1)
+}
+
+/// An attempt that fails, and the wait after it.
+struct Turn {
+    lasts_s: f64,
+    /// The fault by which it fails; none if the plan has none for it.
+    fault: Option<usize>,
+}
+
+impl Turn {
+    /// The shortest of a call; none if an attempt fails only when it has taken as long as a wait should be.
+    fn of(subject: &Subject<'_>, id: CallId) -> Option<Self> {
+        let plan = subject.plan;
+        let policy = plan.policy_of(id);
+        let call = &plan.calls[id.index()];
+        let is_refused =
+            ErrorKind::ALL.iter().any(|&kind| kind != ErrorKind::Timeout && policy.retry_on.contains(kind));
+        if !is_refused && call.timeout.after >= SHORT {
+            return None;
+        }
+        let round_ns = 2.0 * call.network.mean_ns();
+        let work_ns = plan.services[call.target.index()].service_time.mean_ns();
+        let by_faults = plan.faults.iter().enumerate().filter_map(|(at, fault)| {
+            let Effect::Fail(failure) = &fault.effect else { return None };
+            let is_retried = policy.retry_on.contains(failure.error);
+            let lasts_ns = if fault.targets.contains(&Target::Call(id)) {
+                failure.delay.mean_ns()
+            } else if fault.targets.contains(&Target::Service(call.target)) {
+                round_ns + if failure.works { work_ns } else { failure.delay.mean_ns() }
+            } else {
+                return None;
+            };
+            is_retried.then_some((lasts_ns, at))
+        });
+        let fastest = by_faults.min_by(|one, other| one.0.total_cmp(&other.0));
+        let (fails_ns, fault) = fastest.map_or((round_ns, None), |(lasts_ns, at)| (lasts_ns, Some(at)));
+        let timeout_ns = call.timeout.after.as_ns() as f64;
+        let attempt_ns = if is_refused { fails_ns.min(timeout_ns) } else { timeout_ns };
+        let waits_ns =
+            first(&policy.schedule).map(|wait| wait.mean_ns.unwrap_or(wait.longest.as_ns() as f64)).sum::<f64>();
+        Some(Self { lasts_s: (attempt_ns + waits_ns / f64::from(MANY - 1)) / 1e9, fault })
+    }
+}
+
+/// Whether something other than the policy ends its loop: a budget that failures use up or that fills up slowly, or a
+/// breaker or throttle whose refusals are not retried.
+fn is_held_back(plan: &Plan, id: CallId) -> bool {
+    let call = &plan.calls[id.index()];
+    let retried = plan.policy_of(id).retry_on;
+    let by_budget = call.budget.is_some_and(|used| {
+        let rule = &plan.budgets[used.pool as usize].rule;
+        rule.runs_dry() || matches!(rule, BudgetRule::WindowedRatio(_))
+    });
+    let by_breaker = call.breaker.is_some() && !retried.contains(ErrorKind::BreakerOpen);
+    let by_throttle = call.throttle.is_some() && !retried.contains(ErrorKind::Throttled);
+    by_budget || by_breaker || by_throttle
+}
+
+fn figure(subject: &Subject<'_>, policy: &RetryPolicy, call: CallId, turn: &Turn) -> String {
+    let name = subject.call_name(call);
+    let failing = match turn.fault {
+        Some(fault) => format!("while `faults.{}` fails `{name}`", subject.plan.labels.faults[fault]),
+        None => format!("while `{name}` fails at once"),
+    };
+    let total_s = f64::from(policy.max_attempts) * turn.lasts_s;
+    let is_endless = policy.max_attempts == u32::MAX || total_s > 1.0;
+    let clients = subject.crowd_at(call).clients;
+    let (attempts, all) = (words::attempts(policy.max_attempts), words::count(clients));
+    if turn.lasts_s == 0.0 {
+        // Nothing in the plan takes time.
+        return format!(
+            "{failing}, one request makes {attempts} as fast as they are refused: 1,000 per second if that takes 1 ms"
+        );
+    }
+    if !is_endless {
+        return format!("{failing}, one request makes {attempts} within {}", words::seconds(total_s));
+    }
+    let per_second = words::count(1.0 / turn.lasts_s);
+    let together = words::count(clients / turn.lasts_s);
+    let together = if clients >= 2.0 { format!(", and {all} together {together}") } else { String::new() };
+    format!("{failing}, one request makes {per_second} attempts per second{together}")
 }

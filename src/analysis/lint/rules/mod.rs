@@ -5,15 +5,23 @@ mod budget_shared_unrelated;
 mod ejection_may_empty_pool;
 mod hedge_without_cap;
 mod hot_loop;
+mod jitter_exceeds_cap;
+mod jitter_lost_at_cap;
 mod key_per_attempt;
 mod layered_retries;
+mod long_wait;
 mod metastable;
+mod narrow_jitter;
 mod no_budget;
 mod no_jitter;
+mod quantised_jitter;
+mod retry_after_replaces_jitter;
 mod retry_deterministic;
 mod retry_local_refusals;
 mod retry_writes;
+mod synchronised_start;
 mod unbounded_fifo;
+mod uncapped_backoff;
 mod unused_allow;
 
 use crate::analysis::lint::Rule;
@@ -22,8 +30,16 @@ use crate::analysis::lint::Rule;
 pub static RULES: &[&Rule] = &[
     &layered_retries::RULE,
     &hot_loop::RULE,
-    &no_jitter::RULE,
     &no_budget::RULE,
+    &no_jitter::RULE,
+    &narrow_jitter::RULE,
+    &jitter_lost_at_cap::RULE,
+    &jitter_exceeds_cap::RULE,
+    &retry_after_replaces_jitter::RULE,
+    &quantised_jitter::RULE,
+    &synchronised_start::RULE,
+    &uncapped_backoff::RULE,
+    &long_wait::RULE,
     &budget_floor::RULE,
     &budget_shared_unrelated::RULE,
     &retry_deterministic::RULE,

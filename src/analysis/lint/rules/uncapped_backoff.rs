@@ -1,0 +1,111 @@
+//! Waits that grow without a cap.
+//!
+//! It is silent where no wait that is allowed, of the first 64, comes to more than a minute; and about calls with a
+//! time limit, which ends them before: what is too long for that is said by `long-wait`.
+
+use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::rule::{Check, Example, Rule};
+use crate::analysis::lint::subject::{Subject, Used};
+use crate::analysis::lint::waits::{allowed, strikes};
+use crate::analysis::lint::words;
+use crate::plan::{CallId, Effect, Windows};
+use crate::policy::{Backoff, Schedule, WaitRange};
+use crate::scenario::Severity;
+use crate::time::{Instant, Span};
+
+/// A wait that is longer is noticed by people.
+const LONG: Span = Span::from_s(60);
+
+pub static RULE: Rule = Rule {
+    id: "uncapped-backoff",
+    severity: Severity::Warning,
+    finds: "Waits grow without a cap and become longer than a minute.",
+    why: "Backoff that doubles without an end is as long as the outage was: a client that failed a moment before the \
+          end waits all of its last wait before it notices. With 10 minutes that grow fivefold, attempts come 10, 60, \
+          310, 1,560 and 7,810 minutes after the first; an outage of 1,600 minutes is noticed 6,210 minutes after its \
+          end (matrix-org/synapse, issue 14513). Capped at an hour it would have been 30 minutes.",
+    instead: "cap the waits at the lag that is bearable after an outage, such as `cap = \"60s\"`",
+    example: Example {
+        bad: r#"
+clients.federation = { arrivals = { burst = {} }, calls.peer = { timeout = "10s", retry = "patient" } }
+services.peer = { service_time = "50ms" }
+retries.patient = { max_attempts = "unlimited", backoff = { exponential = { base = "10m", factor = 5.0 } } }
+"#,
+        good: &[r#"retries.patient.cap="60m""#],
+    },
+    check: Check::Variant(check),
+};
+
+fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    for used in subject.policies() {
+        let Used { id, policy, ref calls } = used;
+        let schedule = &policy.schedule;
+        let Some(&call) = calls.iter().find(|&&call| subject.time_limit(call) >= Span::LIMIT) else { continue };
+        let waits = allowed(schedule, policy.max_attempts);
+        let Some(last) = waits.last().filter(|last| last.longest > LONG) else { continue };
+        if !grows(schedule) || schedule.cap().is_some() {
+            continue;
+        }
+        let figure = match longest_outage(subject, call).and_then(|outage| Some((outage, under_way(&waits, outage)?))) {
+            Some((outage, (retry, wait))) => format!(
+                "after an outage of {} a client waits for retry {retry}: the worst lag is that wait, {}",
+                words::time(outage),
+                at_most(wait)
+            ),
+            None if policy.max_attempts == u32::MAX => {
+                let tenth = waits.get(9).unwrap_or(last);
+                format!("the 10th retry waits {}: after an outage the worst lag is the last wait", at_most(*tenth))
+            }
+            None => format!("the last retry waits {}: that is the worst lag after an outage", at_most(*last)),
+        };
+        let path = subject.policy_path(id);
+        findings.add(Hit {
+            owner: path.clone(),
+            keys: &["backoff"],
+            message: format!("the waits of `{path}` grow without a cap"),
+            figure,
+        });
+    }
+}
+
+fn grows(schedule: &Schedule) -> bool {
+    match schedule.backoff() {
+        Backoff::Linear { .. } => true,
+        Backoff::Exponential { factor, .. } | Backoff::Decorrelated { factor, .. } => *factor > 1.0,
+        Backoff::None | Backoff::Fixed(_) | Backoff::Explicit(_) => false,
+    }
+}
+
+/// "250 min", or "up to" that where it is drawn.
+fn at_most(wait: WaitRange) -> String {
+    match wait.longest {
+        longest if longest >= Span::LIMIT => "52 days or more".to_owned(),
+        longest if longest == wait.shortest => words::time(longest),
+        longest => format!("up to {}", words::time(longest)),
+    }
+}
+
+/// The longest time for which a fault turns all attempts of a call away, or lets them hang.
+fn longest_outage(subject: &Subject<'_>, call: CallId) -> Option<Span> {
+    let outages = strikes(subject, call).filter(|fault| match &fault.effect {
+        Effect::Fail(failure) => failure.probability == u64::MAX,
+        Effect::Refuse | Effect::BlackHole | Effect::Pause | Effect::Crash => true,
+        Effect::Slow { .. } | Effect::Capacity { .. } | Effect::Loss { .. } | Effect::Load { .. } => false,
+    });
+    let windows = outages.filter_map(|fault| match &fault.windows {
+        Windows::Once(window) | Windows::Repeated { first: window, .. } => Some(window),
+        Windows::Random { .. } => None,
+    });
+    windows.filter(|window| window.end < Instant::LIMIT).map(|window| window.end.since(window.start)).max()
+}
+
+/// The retry that is waited for at the end of an outage which began with the first attempt, and its wait; none if all
+/// have been made before. Where waits are drawn, each has taken its mean until then.
+fn under_way(waits: &[WaitRange], outage: Span) -> Option<(usize, WaitRange)> {
+    let mut passed_ns = 0.0;
+    let at = waits.iter().position(|wait| {
+        passed_ns += wait.mean_ns.unwrap_or(wait.longest.as_ns() as f64);
+        passed_ns >= outage.as_ns() as f64
+    })?;
+    Some((at + 1, waits[at]))
+}

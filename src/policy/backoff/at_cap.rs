@@ -1,0 +1,123 @@
+//! What becomes of jitter where the cap comes after it.
+
+use crate::dist::Dist;
+use crate::policy::{CapOrder, Jitter, Schedule};
+use crate::time::Span;
+
+/// A share is known to 2^-40: more than any figure shows.
+const HALVINGS: u32 = 40;
+
+impl Schedule {
+    /// The share of the waits before retry `retry` (1 is the first) that are exactly the cap, because it cuts off what
+    /// jitter has made of them.
+    ///
+    /// None where nothing is cut off: the cap comes before the jitter, or there is none of either. And none for a
+    /// decorrelated walk, where the share depends on all waits before.
+    pub fn share_at_cap(&self, retry: u32) -> Option<f64> {
+        if self.cap_order == CapOrder::BeforeJitter || self.cap >= Span::LIMIT || self.needs_previous() {
+            return None;
+        }
+        let nominal = self.nominal(retry);
+        let (cap, x) = (self.cap.as_ns() as f64, nominal.as_ns() as f64);
+        // Of a window of whole nanoseconds, which does not contain its end.
+        let above = |low: f64, high: f64| if cap <= low { 1.0 } else { ((high - cap) / (high - low)).max(0.0) };
+        match &self.jitter {
+            Jitter::None => None,
+            Jitter::Full => Some(above(0.0, x)),
+            Jitter::Equal => Some(above(x / 2.0, x)),
+            Jitter::Spread(share) => Some(above(x * (1.0 - share), x * (1.0 + share))),
+            Jitter::Add(dist) if nominal < self.cap => Some(share_from(dist, self.cap - nominal)),
+            Jitter::Add(_) => Some(1.0),
+        }
+    }
+}
+
+/// The share of the samples of a distribution that are not below `least`.
+fn share_from(dist: &Dist, least: Span) -> f64 {
+    if let Dist::Samples(samples) = dist {
+        return samples.iter().filter(|&&sample| sample >= least).count() as f64 / samples.len() as f64;
+    }
+    // The quantiles below it end where the share begins.
+    let (mut below, mut from) = (0.0, 1.0);
+    for _ in 0..HALVINGS {
+        let middle = f64::midpoint(below, from);
+        if dist.quantile(middle) < least {
+            below = middle;
+        } else {
+            from = middle;
+        }
+    }
+    1.0 - below
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dist::mix;
+    use crate::policy::Backoff;
+
+    fn ms(ms: u64) -> Span {
+        Span::from_ms(ms)
+    }
+
+    fn doubling(cap: Span, order: CapOrder, jitter: Jitter) -> Schedule {
+        Schedule::new(Backoff::Exponential { base: ms(500), factor: 2.0 }, cap, order, jitter)
+    }
+
+    /// Base 500 ms, factor 2, +-50 %, cap 5 s after the jitter. The windows are [2 s, 6 s) before retry 4: a quarter is
+    /// above 5 s; [4 s, 12 s): seven eighths; [8 s, 24 s): all. (Resilience4j's rule.)
+    #[test]
+    fn the_share_at_the_cap_grows_to_all() {
+        let schedule = doubling(ms(5_000), CapOrder::AfterJitter, Jitter::Spread(0.5));
+        let shares = [1, 3, 4, 5, 6, 7, u32::MAX].map(|retry| schedule.share_at_cap(retry).unwrap());
+        assert_eq!(shares, [0.0, 0.0, 0.25, 0.875, 1.0, 1.0, 1.0]);
+    }
+
+    /// Capped before, too, the window is around the cap, [2.5 s, 7.5 s): half of it is above. What lies below the cap
+    /// is not cut off, and what is added to it is all.
+    #[test]
+    fn capped_twice_half_is_at_the_cap() {
+        let share = |jitter| doubling(ms(5_000), CapOrder::Both, jitter).share_at_cap(60);
+        assert_eq!(share(Jitter::Spread(0.5)), Some(0.5));
+        assert_eq!(share(Jitter::Full), Some(0.0));
+        assert_eq!(share(Jitter::Equal), Some(0.0));
+        let add = Dist::Uniform { min: Span::ZERO, values: 100, step: ms(1) };
+        assert_eq!(share(Jitter::Add(add)), Some(1.0));
+        assert_eq!(share(Jitter::None), None);
+    }
+
+    #[test]
+    fn where_nothing_is_cut_off_there_is_no_share() {
+        let spread = Jitter::Spread(0.5);
+        assert_eq!(doubling(ms(5_000), CapOrder::BeforeJitter, spread.clone()).share_at_cap(60), None);
+        assert_eq!(doubling(Span::UNLIMITED, CapOrder::AfterJitter, spread).share_at_cap(60), None);
+        let walk = Backoff::Decorrelated { base: ms(500), factor: 3.0 };
+        let walk = Schedule::new(walk, ms(5_000), CapOrder::AfterJitter, Jitter::None);
+        assert_eq!(walk.share_at_cap(60), None);
+    }
+
+    /// As many draws are at the cap as it says, to four standard errors of 40,000 draws (1 %).
+    #[test]
+    fn draws_agree_with_the_share() {
+        const DRAWS: u32 = 40_000;
+        let adds = [
+            Dist::Exponential { mean: ms(800) },
+            Dist::lognormal(ms(700), ms(3_000)),
+            Dist::Uniform { min: ms(200), values: 9, step: ms(200) },
+            Dist::Percentiles(vec![(0.5, ms(600)), (0.9, ms(2_000))]),
+            Dist::Samples([100, 900, 1_000, 1_100].map(ms).to_vec()),
+        ];
+        let jitters = [Jitter::Full, Jitter::Equal, Jitter::Spread(0.3)].into_iter().chain(adds.map(Jitter::Add));
+        for jitter in jitters {
+            for order in [CapOrder::AfterJitter, CapOrder::Both] {
+                let schedule = doubling(ms(1_500), order, jitter.clone());
+                for retry in 1..=3 {
+                    let wait = |draw| schedule.wait(retry, Span::ZERO, mix(11, u64::from(draw)));
+                    let drawn = (0..DRAWS).filter(|&draw| wait(draw) == ms(1_500)).count() as f64 / f64::from(DRAWS);
+                    let share = schedule.share_at_cap(retry).unwrap();
+                    assert!((drawn - share).abs() <= 0.01, "{schedule:?} {retry}: {drawn} {share}");
+                }
+            }
+        }
+    }
+}
