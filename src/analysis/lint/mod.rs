@@ -4,10 +4,13 @@
 //! says that is looked up when something is found. What somebody has thought about is allowed in the file itself, with
 //! the reason. To add a rule: a file in `rules/`, and its line in the list there; the reference page is made from it.
 
+mod chance;
+mod endings;
 mod findings;
 mod rule;
 mod rules;
 mod subject;
+mod waiting;
 mod words;
 
 pub use findings::Finding;
