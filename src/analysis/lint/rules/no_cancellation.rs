@@ -3,7 +3,8 @@
 //! Silent unless the service time alone, as it is or under a `slow` fault of the file, exceeds the timeout of the call at
 //! least once in a thousand attempts: otherwise nothing is given up while it is in service. What waits in a queue for
 //! longer than the timeout is wasted, too, but then the queue is the fault, and other rules speak of that. Silent also
-//! where the queue drops what it cannot serve in time (`drop = "deadline_aware"`): nothing is begun in vain there.
+//! where the queue drops what it cannot serve in time (`drop = "deadline_aware"`): nothing is begun in vain there; and
+//! where it has an idempotency store: what goes on is not done again.
 
 use crate::analysis::lint::chance::above;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -11,7 +12,7 @@ use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::waiting::{attempt, course};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
+use crate::analysis::{Failing, Over, Waits};
 use crate::failure::ErrorKind;
 use crate::plan::{Call, Cancel, Capacity, DropRule, Effect, Plan, Target};
 use crate::scenario::Severity;
@@ -43,16 +44,18 @@ retries.again = { max_attempts = 3, backoff = { fixed = "50ms" }, jitter = "full
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     let plan = subject.plan;
     for (id, call, policy) in subject.retrying() {
-        let Capacity { workers, cancel, queue, .. } = &plan.services[call.target.index()].capacity;
+        let service = &plan.services[call.target.index()];
+        let Capacity { instances, workers, cancel, queue, .. } = &service.capacity;
         let goes_on = *cancel != Cancel::Running && *workers != Capacity::NO_LIMIT;
         let patience = attempt(subject, id);
         let is_retried = policy.retry_on.contains(ErrorKind::Timeout) && call.timeout.after < Span::LIMIT;
-        if !goes_on || !is_retried || queue.drop_rule == DropRule::DeadlineAware {
+        let is_spared = queue.drop_rule == DropRule::DeadlineAware || service.effects.store.is_some();
+        if !goes_on || !is_retried || is_spared {
             continue;
         }
         let Some(slow) = slowness(plan, call, patience) else { continue };
-        let most = course(subject, id, Failing::Silently, Waits::Shortest).attempts();
-        if most < 2 {
+        let course = course(subject, id, Failing::Silently, Waits::Shortest);
+        if course.attempts() < 2 {
             continue;
         }
         let (name, target) = (subject.call_name(id), subject.service_name(call.target));
@@ -60,9 +63,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             Cancel::Ignore => "does not learn of it",
             Cancel::Queued | Cancel::Running => "ends only what it has not begun",
         };
-        let most = match policy.max_attempts {
-            u32::MAX => "any number of".to_owned(),
-            _ => words::count(most as f64),
+        let most = match course.over {
+            Over::Never => "any number of".to_owned(),
+            Over::Exhausted | Over::Deadline => words::count(course.attempts() as f64),
         };
         findings.add(Hit {
             owner: subject.service_path(call.target),
@@ -72,8 +75,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                 words::time(patience)
             ),
             figure: format!(
-                "{slow} one request may keep {most} of the {} workers of an instance busy, and cost {most} times the service time",
-                words::count(f64::from(*workers))
+                "{slow} one request may cost {most} times the service time for one answer, of {} workers in all",
+                words::count(f64::from(*workers) * f64::from(*instances))
             ),
         });
     }
@@ -91,6 +94,6 @@ fn slowness(plan: &Plan, call: &Call, patience: Span) -> Option<String> {
         let strikes = fault.targets.contains(&Target::Service(call.target));
         // It is longer than the patience if what is multiplied and what is added are so together, at least.
         let left = patience.as_ns().saturating_sub(add.bounds().0.as_ns()) as f64 / factor;
-        (strikes && above(service_time, Span::from_ns_f64(left)) >= AT_LEAST).then(|| format!("during `{name}`"))
+        (strikes && above(service_time, Span::from_ns_f64(left)) >= AT_LEAST).then(|| format!("during `{name}`,"))
     })
 }

@@ -68,7 +68,9 @@ fn figure(subject: &Subject<'_>, id: CallId, call: &Call) -> String {
     if let Some((most, what)) = slots.into_iter().chain(workers).min() {
         let (caller, _) = subject.call_name(id).split_once("->").unwrap_or_default();
         let most = words::count(f64::from(most));
-        return format!("{silent} {most} requests hold all {what} of an instance of `{caller}`, for good");
+        return format!(
+            "{silent} all {what} of an instance of `{caller}` are held for good by so many requests: {most}"
+        );
     }
     let is_closed = |group: GroupId| matches!(plan.groups[group.index()].arrivals, Arrivals::Closed { .. });
     let rate = subject.made(id).per_second;

@@ -42,12 +42,15 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let name = subject.call_name(id);
+        let has_waits = policy.schedule.ranges(1).iter().any(|wait| wait.longest > Span::ZERO);
+        let waits = if has_waits { ", and the waits" } else { "" };
         let figure = match course(subject, id, Failing::Silently, Waits::Longest).given_up {
             Some(end) => format!(
-                "when nothing answers, a call takes up to {}: {} of {} each, and the waits; nobody has said that anybody waits so long",
+                "when nothing answers, a call takes up to {}, and nobody has said that anybody waits so long: {} of {} each{}",
                 words::time(end),
                 words::attempts(policy.max_attempts),
-                words::time(call.timeout.after)
+                words::time(call.timeout.after),
+                waits
             ),
             None => "when nothing answers, no call is ever given up".to_owned(),
         };

@@ -89,9 +89,11 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s }: &Late
     let call = &subject.plan.calls[id.index()];
     let attempts = subject.plan.policy_of(id).max_attempts;
     let takes = match (end, attempts) {
-        (None, _) => "has no end".to_owned(),
-        (Some(end), 1) => format!("is given up after {}", words::time(*end)),
-        (Some(end), _) => format!("is given up after {} ({})", words::time(*end), words::attempts(attempts)),
+        (None, _) => "has no end without an answer".to_owned(),
+        (Some(end), 1) => format!("takes up to {} without an answer", words::time(*end)),
+        (Some(end), _) => {
+            format!("takes up to {} without an answer ({})", words::time(*end), words::attempts(attempts))
+        }
     };
     let patience = words::seconds(above.attempt_s.unwrap_or(f64::INFINITY));
     let target = subject.service_name(call.target);

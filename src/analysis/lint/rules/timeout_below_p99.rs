@@ -79,10 +79,10 @@ fn figure(subject: &Subject<'_>, id: CallId, call: &Call, share: f64) -> String 
     if rate > 0.0 {
         let more = words::count(rate * (each - 1.0));
         format!(
-            "each request makes up to {extra} retries in the mean: at {} per second {more} more attempts",
+            "needless retries per request: up to {extra} in the mean; at {} per second {more} more attempts",
             words::count(rate)
         )
     } else {
-        format!("each request makes up to {extra} retries in the mean that nobody needed")
+        format!("needless retries per request: up to {extra} in the mean")
     }
 }
