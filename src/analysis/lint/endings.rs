@@ -3,15 +3,12 @@
 //! Two bounds. [`within`] holds whatever happens, for calls of client groups whose arrivals have a rate. [`in_a_row`] is
 //! for calls of one caller that follow each other while every attempt fails at once and is retried.
 
+use crate::analysis::Course;
 use crate::analysis::lint::subject::{Subject, densest};
-use crate::analysis::lint::waiting::course;
-use crate::analysis::{Course, Failing, Waits};
+use crate::analysis::lint::waiting::{at_once, longest};
 use crate::plan::{Arrivals, CallId, Effect, Group, GroupId, Guard, Origin, Plan, Target};
 use crate::policy::{Breaker, Counts};
 use crate::time::Span;
-
-/// More attempts of one call are not looked at one by one.
-const FOLLOWED: usize = 1_000;
 
 /// A chance that is as good as none, as a logarithm: one in 10^12.
 const NEVER: f64 = -27.6;
@@ -22,11 +19,9 @@ const NEVER: f64 = -27.6;
 pub fn within(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, window: Span) -> Option<f64> {
     let plan = subject.plan;
     let Origin::Group(group) = plan.calls[id.index()].origin else { return None };
-    let at_best = course(subject, id, Failing::After(Span::ZERO), Waits::Shortest);
     let each = match guard.rule.counts {
         Counts::Calls => 1.0,
-        Counts::Attempts if at_best.given_up.is_some() => at_best.attempts() as f64,
-        Counts::Attempts => return None,
+        Counts::Attempts => at_once(subject, id).most? as f64,
     };
     let group_of = &plan.groups[group.index()];
     let clients = if guard.by_instance { f64::from(group_of.clients) } else { 1.0 };
@@ -37,7 +32,7 @@ pub fn within(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, window:
         return Some(calls * each * f64::from(group_of.clients) / clients);
     }
     // What ends within the window has begun within it, or as long before as a call may take.
-    let takes = course(subject, id, Failing::Silently, Waits::Longest).given_up?;
+    let takes = longest(subject, id)?;
     let requests = arrivals(plan, group, window + takes)?;
     // Request n belongs to client n mod `clients`.
     Some((requests / clients).ceil() * each)
@@ -98,25 +93,26 @@ impl Row {
         let plan = subject.plan;
         let Origin::Group(group) = plan.calls[id.index()].origin else { return None };
         let clients = plan.groups[group.index()].clients;
-        let Course { starts, given_up, .. } = course(subject, id, Failing::After(Span::ZERO), Waits::Shortest);
-        if !(guard.by_instance || clients == 1) || starts.len() > FOLLOWED {
+        let Course { starts, most, .. } = at_once(subject, id);
+        // Of calls with very many attempts not all are told.
+        if !(guard.by_instance || clients == 1) || most != Some(starts.len() as u64) {
             return None;
         }
-        let (last, given_up) = (*starts.last()?, given_up?);
+        let last = starts.last()?;
         let pause = match &plan.groups[group.index()].arrivals {
-            Arrivals::Closed { think, .. } => think.bounds().0 + (given_up - last),
+            Arrivals::Closed { think, .. } => think.bounds().0,
             Arrivals::Constant { rate } => {
                 let period = Span::from_ns_f64(f64::from(clients) * 1e9 / (rate * surge(plan, group)));
                 // With waits that are drawn, the calls of some are shorter and of others longer.
-                let longest = course(subject, id, Failing::After(Span::ZERO), Waits::Longest).given_up?;
-                if longest > period || longest != given_up {
+                if last.latest > period || last.latest != last.earliest {
                     return None;
                 }
-                period - last
+                period - last.latest
             }
             _ => return None,
         };
-        let mut gaps: Vec<Span> = starts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let last = last.earliest;
+        let mut gaps: Vec<Span> = starts.windows(2).map(|pair| pair[1].earliest - pair[0].earliest).collect();
         gaps.push(pause);
         if guard.rule.counts == Counts::Calls {
             gaps = vec![last + pause];

@@ -1,8 +1,8 @@
 //! How long calls wait, and who ends them: what the rules about timeouts ask.
 
+use crate::analysis::course::{Course, Failing};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::{Course, Failing, Waits};
-use crate::plan::{Call, CallId, Cancel, Origin};
+use crate::plan::{Call, CallId, Cancel, Origin, Service};
 use crate::time::Span;
 
 /// How long a call may last: its own limit, or the latest deadline that its caller has; [`Span::UNLIMITED`] for ever.
@@ -16,17 +16,31 @@ pub fn attempt(subject: &Subject<'_>, id: CallId) -> Span {
     limit(subject, id).min(subject.plan.calls[id.index()].timeout.after)
 }
 
-/// How it goes when all attempts fail like this.
-pub fn course(subject: &Subject<'_>, id: CallId, failing: Failing, waits: Waits) -> Course {
+/// How it goes when all attempts fail at once, with an error that is retried if any is.
+pub fn at_once(subject: &Subject<'_>, id: CallId) -> Course {
+    course(subject, id, Failing::Late(Span::ZERO))
+}
+
+/// How it goes when no attempt gets an answer.
+pub fn silent(subject: &Subject<'_>, id: CallId) -> Course {
+    course(subject, id, Failing::Silently)
+}
+
+/// The longest that it can take, however its attempts fail; none where that has no end.
+pub fn longest(subject: &Subject<'_>, id: CallId) -> Option<Span> {
+    course(subject, id, Failing::Anyhow(Span::LIMIT)).given_up
+}
+
+fn course(subject: &Subject<'_>, id: CallId, failing: Failing) -> Course {
     let call = &subject.plan.calls[id.index()];
-    Course::of(subject.plan, call, failing, waits, subject.paths.deadlines[id.index()])
+    Course::of(subject.plan, call, failing, subject.paths.deadlines[id.index()])
 }
 
 /// By service: whether all of its work is ended, with the calls that it makes, when whoever waits for it gives up; and
 /// everybody gives up some time.
 pub fn ended_from_above(subject: &Subject<'_>) -> Vec<bool> {
     let plan = subject.plan;
-    let cancels = |service: &crate::plan::Service| service.capacity.cancel == Cancel::Running;
+    let cancels = |service: &Service| service.capacity.cancel == Cancel::Running;
     let mut ended: Vec<bool> = plan.services.iter().map(cancels).collect();
     // The graph has no cycles: each round settles the callees of those that the last one has settled.
     loop {

@@ -4,12 +4,12 @@
 //! of full jitter, whose shortest wait is none. Silent without a limit on attempts, or with one above a thousand: there
 //! the time is meant to be the limit; and where a server's word may make waits shorter.
 
+use crate::analysis::Over;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{course, limit};
+use crate::analysis::lint::waiting::{at_once, limit, silent};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Over, Waits};
 use crate::policy::{DelayRule, RetryPolicy};
 use crate::scenario::Severity;
 use crate::time::Span;
@@ -44,18 +44,15 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         if limit >= Span::LIMIT || policy.max_attempts > MEANT || is_shortened {
             continue;
         }
-        let at_best = course(subject, id, Failing::After(Span::ZERO), Waits::Shortest);
-        if at_best.over != Over::Deadline || at_best.attempts() >= policy.max_attempts as usize {
+        let at_best = at_once(subject, id);
+        let Some(fit) = at_best.most.filter(|_| at_best.over == Over::Deadline) else { continue };
+        if fit >= u64::from(policy.max_attempts) {
             continue;
         }
         let name = subject.call_name(id);
-        let fit = at_best.attempts();
-        let silent = course(subject, id, Failing::Silently, Waits::Shortest).attempts();
-        let timing_out = if silent < fit {
-            format!(", and {} if they get no answer", words::count(silent as f64))
-        } else {
-            String::new()
-        };
+        let silent = silent(subject, id).most.filter(|&silent| silent < fit);
+        let timing_out = silent
+            .map_or(String::new(), |silent| format!(", and {} if they get no answer", words::count(silent as f64)));
         let figure = earliest(policy, fit, limit);
         findings.add(Hit {
             owner: subject.call_path(id),
@@ -73,9 +70,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 }
 
 /// When the first attempt that does not fit would begin.
-fn earliest(policy: &RetryPolicy, fit: usize, limit: Span) -> String {
-    let waits = policy.schedule.ranges(fit as u32);
-    let at = waits.iter().fold(Span::ZERO, |sum, wait| sum + wait.shortest);
+fn earliest(policy: &RetryPolicy, fit: u64, limit: Span) -> String {
+    let waits = policy.schedule.ranges().zip(0..fit);
+    let at = waits.fold(Span::ZERO, |sum, (wait, _)| (sum + wait.shortest).min(Span::LIMIT));
     let needs = if policy.min_attempt > Span::ZERO {
         format!(", with {} left for it by `min_attempt`", words::time(policy.min_attempt))
     } else {

@@ -10,9 +10,8 @@ use crate::analysis::lint::endings::within;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, course, limit};
+use crate::analysis::lint::waiting::{attempt, limit, longest};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Effect, Fault, Guard, Target};
 use crate::policy::{Badness, Breaker, Counts, Over, Trip};
@@ -113,15 +112,15 @@ fn can_come(subject: &Subject<'_>, id: CallId, call: &Call, guard: &Guard<Breake
 
 fn never_slow(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> Option<Reason> {
     let Trip::Ratio { of: Badness::SlowerThan(slow), .. } = guard.rule.trip else { return None };
-    let (longest, what) = match guard.rule.counts {
+    let (end, what) = match guard.rule.counts {
         Counts::Attempts => (attempt(subject, id), "attempts"),
-        Counts::Calls => (course(subject, id, Failing::Silently, Waits::Longest).given_up?, "calls"),
+        Counts::Calls => (longest(subject, id)?, "calls"),
     };
     let reason = || {
-        let (slow, longest) = (words::time(slow), words::time(longest));
-        format!("it counts {what} that take longer than {slow}, and they are given up after {longest}")
+        let (slow, end) = (words::time(slow), words::time(end));
+        format!("it counts {what} that take longer than {slow}, and they are given up after {end}")
     };
-    (slow >= longest).then(|| (&["breaker.trip.slow.over", "breaker"][..], reason()))
+    (slow >= end).then(|| (&["breaker.trip.slow.over", "breaker"][..], reason()))
 }
 
 fn too_few(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> Option<Reason> {

@@ -7,9 +7,8 @@
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::course;
+use crate::analysis::lint::waiting::at_once;
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
 use crate::failure::ErrorKind;
 use crate::plan::{CallId, Guard, Origin};
 use crate::policy::{Breaker, Counts, RetryPolicy, Trip};
@@ -95,7 +94,9 @@ fn failures(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, policy: &
     if guard.rule.counts == Counts::Calls || !ErrorKind::ALL.iter().any(is_both) {
         return vec![Span::ZERO];
     }
-    course(subject, id, Failing::After(Span::ZERO), Waits::Longest).starts
+    let course = at_once(subject, id);
+    let sure = course.fewest.and_then(|fewest| usize::try_from(fewest).ok()).unwrap_or(usize::MAX);
+    course.starts.iter().take(sure).map(|start| start.latest).collect()
 }
 
 /// Whether other requests are to be expected between the first of these failures and the one that opens the breaker.

@@ -10,9 +10,8 @@ use crate::analysis::lint::chance::above;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, course};
+use crate::analysis::lint::waiting::{attempt, silent};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Over, Waits};
 use crate::failure::ErrorKind;
 use crate::plan::{Call, Cancel, Capacity, DropRule, Effect, Plan, Target};
 use crate::scenario::Severity;
@@ -54,8 +53,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let Some(slow) = slowness(plan, call, patience) else { continue };
-        let course = course(subject, id, Failing::Silently, Waits::Shortest);
-        if course.attempts() < 2 {
+        let most = silent(subject, id).most;
+        if most == Some(1) {
             continue;
         }
         let (name, target) = (subject.call_name(id), subject.service_name(call.target));
@@ -63,10 +62,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             Cancel::Ignore => "does not learn of it",
             Cancel::Queued | Cancel::Running => "ends only what it has not begun",
         };
-        let most = match course.over {
-            Over::Never => "any number of".to_owned(),
-            Over::Exhausted | Over::Deadline => words::count(course.attempts() as f64),
-        };
+        let most = most.map_or("any number of".to_owned(), |most| words::count(most as f64));
         findings.add(Hit {
             owner: subject.service_path(call.target),
             keys: &["cancel", "workers"],

@@ -7,9 +7,8 @@
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{course, ended_from_above, is_among, limit};
+use crate::analysis::lint::waiting::{ended_from_above, is_among, limit, longest};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
 use crate::plan::{Call, CallId, Origin};
 use crate::scenario::Severity;
 use crate::time::Span;
@@ -42,17 +41,17 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let name = subject.call_name(id);
-        let has_waits = policy.schedule.ranges(1).iter().any(|wait| wait.longest > Span::ZERO);
+        let has_waits = policy.schedule.ranges().next().is_some_and(|wait| wait.longest > Span::ZERO);
         let waits = if has_waits { ", and the waits" } else { "" };
-        let figure = match course(subject, id, Failing::Silently, Waits::Longest).given_up {
+        let figure = match longest(subject, id) {
             Some(end) => format!(
-                "when nothing answers, a call takes up to {}, and nobody has said that anybody waits so long: {} of {} each{}",
+                "a call whose attempts fail late takes up to {}, and nobody has said that anybody waits so long: {} of {} each{}",
                 words::time(end),
                 words::attempts(policy.max_attempts),
                 words::time(call.timeout.after),
                 waits
             ),
-            None => "when nothing answers, no call is ever given up".to_owned(),
+            None => "nothing ends a call whose attempts fail".to_owned(),
         };
         findings.add(Hit {
             owner: subject.call_path(id),

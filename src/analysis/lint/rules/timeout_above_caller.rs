@@ -4,13 +4,14 @@
 //! no timeout at all, `no-timeout` says so. Of what may take any time, as the longest wait has no bound, the shortest
 //! counts.
 
+use crate::analysis::Hop;
+use crate::analysis::answers::Longest;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::waiting::attempt;
 use crate::analysis::lint::words;
-use crate::analysis::{Course, Failing, Hop, Waits};
-use crate::plan::{Call, CallId, Cancel, Origin};
+use crate::plan::{CallId, Origin};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -46,40 +47,22 @@ struct Late<'a> {
 }
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let mut longest = Longest::new(subject.plan, &subject.paths.deadlines);
     for (id, call) in subject.calls() {
-        let Origin::Service(caller) = call.origin else { continue };
-        let is_ended = subject.plan.services[caller.index()].capacity.cancel == Cancel::Running;
-        if is_ended || attempt(subject, id) >= Span::LIMIT {
+        if matches!(call.origin, Origin::Group(_)) || attempt(subject, id) >= Span::LIMIT {
             continue;
         }
         // A call may be on many paths: the one on which it is the latest counts.
         let name = subject.call_name(id);
         let pairs = subject.paths.paths.iter().flat_map(|path| path.hops.windows(2));
-        let lates =
-            pairs.filter(|pair| pair[1].call == name).filter_map(|pair| late(subject, call, &pair[0], &pair[1]));
-        if let Some(latest) = lates.max_by(|a, b| a.outlives_s.total_cmp(&b.outlives_s)) {
-            findings.add(hit(subject, id, &latest));
-        }
-    }
-}
-
-/// Whether, on one path, a call goes on for longer than the attempt of the call above it is waited for.
-fn late<'a>(subject: &Subject<'_>, call: &Call, above: &'a Hop, hop: &Hop) -> Option<Late<'a>> {
-    let patience_s = above.attempt_s?;
-    let budget = hop.budget_s.map_or(Span::UNLIMITED, |budget_s| Span::from_ns_f64(budget_s * 1e9));
-    let end = |waits| Course::of(subject.plan, call, Failing::Silently, waits, budget).given_up;
-    if let Some(outlives_s) = hop.outlives_s {
-        return Some(Late { above, end: end(Waits::Longest), outlives_s });
-    }
-    if !hop.never_ends {
-        return None;
-    }
-    match end(Waits::Shortest) {
-        None => Some(Late { above, end: None, outlives_s: f64::INFINITY }),
-        Some(end) => {
-            let outlives_s = end.as_s() - patience_s;
-            (outlives_s > 0.0).then_some(Late { above, end: Some(end), outlives_s })
-        }
+        let lates = pairs.filter(|pair| pair[1].call == name).filter_map(|pair| {
+            let [above, hop] = pair else { return None };
+            let outlives_s = if hop.outlives_for_ever { f64::INFINITY } else { hop.outlives_s? };
+            Some((above, hop, outlives_s))
+        });
+        let Some((above, hop, outlives_s)) = lates.max_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
+        let budget = hop.budget_s.map_or(Span::UNLIMITED, |budget_s| Span::from_ns_f64(budget_s * 1e9));
+        findings.add(hit(subject, id, &Late { above, end: longest.end(id, budget), outlives_s }));
     }
 }
 

@@ -6,9 +6,8 @@
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, course, limit};
+use crate::analysis::lint::waiting::{attempt, limit, silent};
 use crate::analysis::lint::words;
-use crate::analysis::{Failing, Waits};
 use crate::failure::ErrorKind;
 use crate::scenario::Severity;
 use crate::time::Span;
@@ -38,7 +37,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let is_about_silence = policy.retry_on.contains(ErrorKind::Timeout)
             && call.connect_timeout.after >= attempt(subject, id)
             && limit < Span::LIMIT;
-        if !is_about_silence || course(subject, id, Failing::Silently, Waits::Shortest).attempts() > 1 {
+        if !is_about_silence || silent(subject, id).most != Some(1) {
             continue;
         }
         let name = subject.call_name(id);
