@@ -1,6 +1,8 @@
 //! What the rules find: each in its own example, and the boundaries that matter.
 
+mod breakers;
 mod layers;
+mod timeouts;
 
 use stormsim::analysis::lint::{RULES, lint};
 use stormsim::scenario::{Overrides, Severity};
