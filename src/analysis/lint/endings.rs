@@ -1,7 +1,7 @@
 //! How much of a call can end within a window: what a breaker can count at most.
 //!
-//! Two bounds. [`within`] holds whatever happens, for calls of client groups whose arrivals have a rate. [`in_a_row`] is
-//! for calls of one caller that follow each other while every attempt fails at once and is retried.
+//! Two bounds. [`within`] holds whatever happens, for calls of client groups whose arrivals have a rate. [`Row`] is for
+//! calls of one caller that follow each other while every attempt fails at once and is retried.
 
 use crate::analysis::Course;
 use crate::analysis::lint::subject::{Subject, densest};
@@ -13,8 +13,8 @@ use crate::time::Span;
 /// A chance that is as good as none, as a logarithm: one in 10^12.
 const NEVER: f64 = -27.6;
 
-/// A bound on what ends within a window of this length, `(t - window, t]`, and is counted by one state of the breaker of
-/// a call. None where there is no bound: clients that come at one instant or as soon as they can, attempts that may
+/// A bound on what ends within a window of this length, `(t - window, t]`, and is counted by one state of the breaker
+/// of a call. None where there is no bound: clients that come at one instant or as soon as they can, attempts that may
 /// take any time, and calls of services, whose work may come out of a queue all at once.
 pub fn within(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, window: Span) -> Option<f64> {
     let plan = subject.plan;
@@ -148,8 +148,8 @@ mod tests {
         Row { span: Span::ZERO, gaps: gaps_ms.iter().map(|&ms| Span::from_ms(ms)).collect() }
     }
 
-    /// Waits of 0.1, 0.2, 0.4 and 0.8 s and no pause: six failures in a row take 1.5 s, which a window of 1.5 s does not
-    /// hold, as it is open at its old end. (After jvoegele/external_service, issue 93.)
+    /// Waits of 0.1, 0.2, 0.4 and 0.8 s and no pause: six failures in a row take 1.5 s, which a window of 1.5 s does
+    /// not hold, as it is open at its old end. (After jvoegele/external_service, issue 93.)
     #[test]
     fn the_densest_stretch_of_a_row_counts() {
         let calls = row(&[100, 200, 400, 800, 0]);

@@ -3,6 +3,7 @@
 use crate::analysis::course::{Course, Failing};
 use crate::analysis::lint::subject::Subject;
 use crate::plan::{Call, CallId, Cancel, Origin, Service};
+use crate::policy::DelayRule;
 use crate::time::Span;
 
 /// How long a call may last: its own limit, or the latest deadline that its caller has; [`Span::UNLIMITED`] for ever.
@@ -26,8 +27,13 @@ pub fn silent(subject: &Subject<'_>, id: CallId) -> Course {
     course(subject, id, Failing::Silently)
 }
 
-/// The longest that it can take, however its attempts fail; none where that has no end.
+/// The longest that it can take, however its attempts fail; none where that has no end, and where without a limit of
+/// its own a server's word may make its waits longer.
 pub fn longest(subject: &Subject<'_>, id: CallId) -> Option<Span> {
+    let minds_servers = subject.plan.policy_of(id).server_delay.rule != DelayRule::Ignore;
+    if minds_servers && subject.plan.says_retry_after() {
+        return Some(limit(subject, id)).filter(|&limit| limit < Span::LIMIT);
+    }
     course(subject, id, Failing::Anyhow(Span::LIMIT)).given_up
 }
 

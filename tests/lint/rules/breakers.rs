@@ -148,6 +148,10 @@ fn more_is_wanted_than_can_come() {
     assert_eq!(never(&[again, policy]), [""; 0], "retries count, too");
     assert_eq!(never(&[again, policy, r#"clients.web.calls.api.breaker.counts="calls""#]).len(), 0, "calls last 2 s");
     assert_eq!(never(&[r#"clients.web.calls.api.timeout="none""#]), [""; 0], "they may all end at once");
+    let policy = "retries.again={ max_attempts = 2, retry_after = { rule = \"floor\" } }";
+    let busy = "services.api.limiter={ fixed_window = { limit = 1, every = \"1s\", retry_after = \"9s\" } }";
+    let counts = r#"clients.web.calls.api.breaker.counts="calls""#;
+    assert_eq!(never(&[again, policy, busy, counts]), [""; 0], "calls last as long as the server says");
     let load = r#"faults.rush={ on = ["web"], until = "1s", effect = { load = { factor = 2 } } }"#;
     assert_eq!(never(&[load]), [""; 0], "a rush fills it");
     assert_eq!(never(&[r#"clients.web.arrivals={ closed = { think = "0s" } }"#]), [""; 0], "they come as they can");
@@ -256,7 +260,7 @@ services.api = {}
 "#;
     let all = |set: &[&str]| said("half-open-unlimited", text, set);
     let plain = all(&[]);
-    assert!(plain[0].contains("all 500 requests per second are sent to `api`"), "{plain:?}");
+    assert!(plain[0].contains("all 500 requests per second go to `api`"), "{plain:?}");
     assert!(plain[0].ends_with("up to 1,000 of them if that takes its 2 s"), "{plain:?}");
     assert_eq!(all(&["clients.web.calls.api.breaker.half_open=10"]), [""; 0]);
     let closed = r#"clients.web.arrivals={ closed = { think = "1s" } }"#;

@@ -112,11 +112,9 @@ fn nobody_is_to_work_for_who_has_given_up() {
     let plain = late(&[]);
     assert_eq!(
         plain,
-        [
-            "`b->c` takes up to 900 ms without an answer (3 attempts), but `a->b` gives its caller up after 800 ms; when `c` \
-          does not answer, each request keeps `b` at work for up to another 100 ms for nobody: at 50 per second up to 5 \
-          at once that nobody waits for"
-        ]
+        ["`b->c` takes up to 900 ms (3 attempts), but `a->b` gives its caller up after 800 ms; when `c` \
+          answers late or not at all, each request keeps `b` at work for up to another 100 ms for nobody: at 50 per second up to 5 \
+          at once that nobody waits for"]
     );
     for in_time in [
         "retries.thrice.max_attempts=2",

@@ -1,8 +1,8 @@
 //! Attempts that there is no time for.
 //!
-//! Judged as kindly as can be: each attempt fails at once and each wait is the shortest. So there is nothing to be said
-//! of full jitter, whose shortest wait is none. Silent without a limit on attempts, or with one above a thousand: there
-//! the time is meant to be the limit; and where a server's word may make waits shorter.
+//! Judged as kindly as can be: each attempt fails at once and each wait is the shortest. So there is nothing to be
+//! said of full jitter, whose shortest wait is none. Silent without a limit on attempts, or with one above a
+//! thousand: there the time is meant to be the limit; and where a server's word may make waits shorter.
 
 use crate::analysis::Over;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -21,16 +21,22 @@ pub static RULE: Rule = Rule {
     id: "attempts-never-fit",
     severity: Severity::Warning,
     finds: "A policy allows more attempts than can ever fit into the time limit of the call.",
-    why: "The waits alone are longer than the call may last, however fast the attempts fail: the last attempts exist on \
-          paper only. Whoever counts on them is wrong about how long a blip may last. With a limit of 1 s and waits of 100, \
-          200, 400 and 800 ms the fourth wait is never begun; of .NET's standard handler (30 s in all, 10 s per attempt, \
-          three retries) the fourth attempt never runs against a server that hangs.",
+    why: "The waits alone are longer than the call may last, however fast the attempts fail: the last attempts exist \
+          on paper only. Whoever counts on them is wrong about how long a blip may last. With a limit of 1 s and \
+          waits of 100, 200, 400 and 800 ms the fourth wait is never begun; of .NET's standard handler (30 s in all, \
+          10 s per attempt, three retries) the fourth attempt never runs against a server that hangs.",
     instead: "allow the attempts that fit, or make the waits shorter or the limit longer",
     example: Example {
         bad: r#"
-clients.web = { arrivals = { constant = { rate = 10 } }, calls.api = { timeout = "50ms", total_timeout = "250ms", retry = "patient" } }
-services.api = { service_time = "5ms" }
-retries.patient = { max_attempts = 5, backoff = { exponential = { base = "60ms" } }, jitter = { spread = 0.2 } }
+[clients.web]
+arrivals = { constant = { rate = 10 } }
+calls.api = { timeout = "50ms", total_timeout = "250ms", retry = "patient" }
+[services.api]
+service_time = "5ms"
+[retries.patient]
+max_attempts = 5
+backoff = { exponential = { base = "60ms" } }
+jitter = { spread = 0.2 }
 "#,
         good: &[r#"retries.patient.backoff={ exponential = { base = "10ms" } }"#],
     },

@@ -1,8 +1,8 @@
 //! A breaker that opens though nothing is wrong.
 //!
 //! What comes anyway is what the file says of it: a `fail` fault for the whole run that strikes less than half of the
-//! attempts (more is an outage), and the timeouts of services that call nobody and are slow now and then. Silent where a
-//! rate matters and there is none, and where the window does not hold the minimum of calls.
+//! attempts (more is an outage), and the timeouts of services that call nobody and are slow now and then. Silent
+//! where a rate matters and there is none, and where the window does not hold the minimum of calls.
 
 use crate::analysis::lint::chance::{attempts, slower};
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -25,11 +25,12 @@ pub static RULE: Rule = Rule {
     id: "breaker-below-error-rate",
     severity: Severity::Warning,
     finds: "A circuit breaker opens at failures that are there all the time.",
-    why: "Some share of all calls fails on any day: bad hosts, slow answers, bugs. A threshold at or below that share opens \
-          on a quiet day, and then all calls fail and not that share. Of a service of which half the attempts fail, retries \
-          get 94 % of the requests through; with a breaker that opens at half of them, half of the requests fail: it has \
-          made an outage of it.",
-    instead: "set the threshold well above the share of failures that is normal, over more calls; count calls and not attempts if retries repair most of it",
+    why: "Some share of all calls fails on any day: bad hosts, slow answers, bugs. A threshold at or below that \
+          share opens on a quiet day, and then all calls fail and not that share. Of a service of which half the \
+          attempts fail, retries get 94 % of the requests through; with a breaker that opens at half of them, half \
+          of the requests fail: it has made an outage of it.",
+    instead: "set the threshold well above the share of failures that is normal, over more calls; count calls and \
+          not attempts if retries repair most of it",
     example: Example {
         bad: r#"
 [clients.web]

@@ -1,10 +1,10 @@
 //! A breaker that cannot trip.
 //!
-//! Said only where it can be shown: the errors that it counts cannot come, nothing can take as long as what it counts, or
-//! too little can end within its window at the rate of a client group. Of clients that come at one instant, or as soon
-//! as their last request is over, of attempts without a time limit and of calls of services there is no such bound, and
-//! nothing is said. How many requests a run has does not matter: real callers go on. (A minimum of calls above a window
-//! of calls is no fault: it is cut to that.)
+//! Said only where it can be shown: the errors that it counts cannot come, nothing can take as long as what it
+//! counts, or too little can end within its window at the rate of a client group. Of clients that come at one
+//! instant, or as soon as their last request is over, of attempts without a time limit and of calls of services there
+//! is no such bound, and nothing is said. How many requests a run has does not matter: real callers go on. (A minimum
+//! of calls above a window of calls is no fault: it is cut to that.)
 
 use crate::analysis::lint::endings::within;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -22,11 +22,12 @@ pub static RULE: Rule = Rule {
     id: "breaker-never-opens",
     severity: Severity::Error,
     finds: "A circuit breaker cannot open, whatever fails.",
-    why: "It counts errors that cannot come, or calls slower than their own timeout, or wants more calls within its window \
-          than are made. The defaults of libraries are for busy callers: Resilience4j and .NET's standard handler want 100 \
-          calls, the latter within 30 s, which a caller with two requests per second never makes. It looks like protection, \
-          and in the outage everything goes on being sent.",
-    instead: "lower the number it wants to what the caller makes within the window, or take the window of the last so many calls (`calls`) instead of a time; count the errors that the call can fail with",
+    why: "It counts errors that cannot come, or calls slower than their own timeout, or wants more calls within its \
+          window than are made. The defaults of libraries are for busy callers: Resilience4j and .NET's standard \
+          handler want 100 calls, the latter within 30 s, which a caller with two requests per second never makes. \
+          It looks like protection, and in the outage everything goes on being sent.",
+    instead: "lower the number it wants to what the caller makes within the window, or take the window of the last \
+          so many calls (`calls`) instead of a time; count the errors that the call can fail with",
     example: Example {
         bad: r#"
 [clients.web]

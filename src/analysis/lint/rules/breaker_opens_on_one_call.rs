@@ -1,8 +1,8 @@
 //! A breaker that one call opens by itself.
 //!
 //! Said where the failures of one call suffice in any case: its attempts fail at once, and its waits are the longest.
-//! Failures in a row are interrupted by what succeeds meanwhile: nothing is said where other requests are to be expected
-//! between them. Of a share it is not said either: what others do counts in it.
+//! Failures in a row are interrupted by what succeeds meanwhile: nothing is said where other requests are to be
+//! expected between them. Of a share it is not said either: what others do counts in it.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -19,16 +19,19 @@ pub static RULE: Rule = Rule {
     id: "breaker-opens-on-one-call",
     severity: Severity::Warning,
     finds: "The failed attempts of a single call open the circuit breaker.",
-    why: "A breaker that counts attempts sees each retry as one more failure. If one call makes as many attempts as it \
-          tolerates, one request that fails for a reason of its own closes the door for all others, though the callee is \
-          well. With five failures tolerated and eight attempts not a single failing call was ever completed before the \
-          breaker was open (jvoegele/external_service, issue 91).",
+    why: "A breaker that counts attempts sees each retry as one more failure. If one call makes as many attempts as \
+          it tolerates, one request that fails for a reason of its own closes the door for all others, though the \
+          callee is well. With five failures tolerated and eight attempts not a single failing call was ever \
+          completed before the breaker was open (jvoegele/external_service, issue 91).",
     instead: "count calls (`counts = \"calls\"`), or set the threshold to several times the attempts of a call",
     example: Example {
         bad: r#"
 [clients.app]
 arrivals = { constant = { rate = 100 } }
-calls.server = { timeout = "1s", retry = "policy", breaker = { trip = { count = { failures = 6, window = "10s" } }, open_for = "5s" } }
+[clients.app.calls.server]
+timeout = "1s"
+retry = "policy"
+breaker = { trip = { count = { failures = 6, window = "10s" } }, open_for = "5s" }
 [services.server]
 service_time = "5ms"
 [retries.policy]

@@ -1,9 +1,9 @@
 //! A breaker whose window is shorter than the retries that are to fill it.
 //!
-//! Looked at are callers whose calls follow each other and that have a breaker of their own: clients that make a request
-//! when the last one is over, and those at a constant rate that are done before their next one is due (there without
-//! jitter only). Their calls fail as fast as can be, and wait as short as can be. Silent where a server's word may make
-//! waits shorter, and where `breaker-never-opens` has spoken.
+//! Looked at are callers whose calls follow each other and that have a breaker of their own: clients that make a
+//! request when the last one is over, and those at a constant rate that are done before their next one is due (there
+//! without jitter only). Their calls fail as fast as can be, and wait as short as can be. Silent where a server's
+//! word may make waits shorter, and where `breaker-never-opens` has spoken.
 
 use crate::analysis::lint::endings::Row;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -17,11 +17,13 @@ use crate::scenario::Severity;
 pub static RULE: Rule = Rule {
     id: "breaker-window-short",
     severity: Severity::Warning,
-    finds: "The waits between retries spread the failures of a caller over more time than the window of its breaker has.",
-    why: "A breaker of one caller sees what that caller does, and a caller that backs off fails rarely. With five attempts \
-          that are spread over 1.5 s no window of 1 s ever holds six failures: the breaker stays closed in an outage without \
-          an end (jvoegele/external_service, issue 93).",
-    instead: "make the window several times as long as a call with all of its retries, count failures in a row (`consecutive`), or let all callers share the breaker",
+    finds: "The waits between retries spread the failures of a caller over more time than the window of its breaker \
+          has.",
+    why: "A breaker of one caller sees what that caller does, and a caller that backs off fails rarely. With five \
+          attempts that are spread over 1.5 s no window of 1 s ever holds six failures: the breaker stays closed in \
+          an outage without an end (jvoegele/external_service, issue 93).",
+    instead: "make the window several times as long as a call with all of its retries, count failures in a row \
+          (`consecutive`), or let all callers share the breaker",
     example: Example {
         bad: r#"
 [clients.app]

@@ -1,7 +1,7 @@
 //! A breaker that lets everything through as soon as it tries again.
 //!
-//! Silent where a state of it has but one request at a time: clients that make the next when the last is over, each with
-//! a breaker of its own.
+//! Silent where a state of it has but one request at a time: clients that make the next when the last is over, each
+//! with a breaker of its own.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -17,8 +17,9 @@ pub static RULE: Rule = Rule {
     id: "half-open-unlimited",
     severity: Severity::Warning,
     finds: "A half-open breaker lets everything through (`half_open = \"unlimited\"`).",
-    why: "Half-open is a question to a callee that may just have come up: can you take it again? One request asks that as \
-          well as a thousand do, and a thousand can be the answer. Hystrix and gobreaker let one through, Resilience4j ten.",
+    why: "Half-open is a question to a callee that may just have come up: can you take it again? One request asks \
+          that as well as a thousand do, and a thousand can be the answer. Hystrix and gobreaker let one through, \
+          Resilience4j ten.",
     instead: "let a few probes through: `half_open = 1`, or as many as are needed to tell chance from a trend",
     example: Example {
         bad: r#"
@@ -55,7 +56,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                 String::new()
             };
             format!(
-                "when it tries again, all {rate} requests per second are sent to `{target}` until the first has ended{all}"
+                "when it tries again, all {rate} requests per second go to `{target}` until the first has ended{all}"
             )
         } else if made.clients > 1.0 {
             format!("when it tries again, up to {} clients come to `{target}` at once", words::count(made.clients))

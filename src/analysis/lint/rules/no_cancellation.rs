@@ -1,10 +1,10 @@
 //! Services that go on with what timed out and was sent again.
 //!
-//! Silent unless the service time alone, as it is or under a `slow` fault of the file, exceeds the timeout of the call at
-//! least once in a thousand attempts: otherwise nothing is given up while it is in service. What waits in a queue for
-//! longer than the timeout is wasted, too, but then the queue is the fault, and other rules speak of that. Silent also
-//! where the queue drops what it cannot serve in time (`drop = "deadline_aware"`): nothing is begun in vain there; and
-//! where it has an idempotency store: what goes on is not done again.
+//! Silent unless the service time alone, as it is or under a `slow` fault of the file, exceeds the timeout of the
+//! call at least once in a thousand attempts: otherwise nothing is given up while it is in service. What waits in a
+//! queue for longer than the timeout is wasted, too, but then the queue is the fault, and other rules speak of that.
+//! Silent also where the queue drops what it cannot serve in time (`drop = "deadline_aware"`): nothing is begun in
+//! vain there; and where it has an idempotency store: what goes on is not done again.
 
 use crate::analysis::lint::chance::above;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -23,17 +23,27 @@ const AT_LEAST: f64 = 0.001;
 pub static RULE: Rule = Rule {
     id: "no-cancellation",
     severity: Severity::Warning,
-    finds: "A service with a limited number of workers does not learn that attempts at it have timed out, and the caller retries.",
-    why: "The caller gives up, and the worker does not: it finishes an answer that nobody reads, while the retry takes \
-          another one. The slower the service, the more of its workers do nothing but that. In five independent simulations \
-          of 1.25 times the load, with three attempts and a timeout of 100 ms, 99.6 % of the attempts timed out and less \
-          than 1 % of the requests succeeded: all of the capacity went into answers that came too late.",
-    instead: "let the service end work whose caller is gone (`cancel = \"running\"`), or pass deadlines on and set `queue.drop = \"deadline_aware\"`",
+    finds: "A service with a limited number of workers does not learn that attempts at it have timed out, and the \
+          caller retries.",
+    why: "The caller gives up, and the worker does not: it finishes an answer that nobody reads, while the retry \
+          takes another one. The slower the service, the more of its workers do nothing but that. In five \
+          independent simulations of 1.25 times the load, with three attempts and a timeout of 100 ms, 99.6 % of the \
+          attempts timed out and less than 1 % of the requests succeeded: all of the capacity went into answers that \
+          came too late.",
+    instead: "let the service end work whose caller is gone (`cancel = \"running\"`), or pass deadlines on and set \
+          `queue.drop = \"deadline_aware\"`",
     example: Example {
         bad: r#"
-clients.web = { arrivals = { constant = { rate = 100 } }, calls.db = { timeout = "200ms", total_timeout = "1s", retry = "again" } }
-services.db = { workers = 16, service_time = { exponential = { mean = "40ms" } } }
-retries.again = { max_attempts = 3, backoff = { fixed = "50ms" }, jitter = "full" }
+[clients.web]
+arrivals = { constant = { rate = 100 } }
+calls.db = { timeout = "200ms", total_timeout = "1s", retry = "again" }
+[services.db]
+workers = 16
+service_time = { exponential = { mean = "40ms" } }
+[retries.again]
+max_attempts = 3
+backoff = { fixed = "50ms" }
+jitter = "full"
 "#,
         good: &[r#"services.db.cancel="running""#],
     },

@@ -1,7 +1,7 @@
 //! An attempt that nothing ends.
 //!
-//! A `connect_timeout` does not end it: it is over once the callee has the request. Calls of a service with
-//! `cancel = "running"` end with their caller, and nothing is said of them if everybody gives that up some time.
+//! A `connect_timeout` does not end it: it is over once the callee has the request. Calls of a service with `cancel =
+//! "running"` end with their caller, and nothing is said of them if everybody gives that up some time.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -15,13 +15,15 @@ use crate::time::Span;
 pub static RULE: Rule = Rule {
     id: "no-timeout",
     severity: Severity::Warning,
-    finds: "Nothing ends an attempt that gets no answer: no `timeout`, no `total_timeout` and no deadline of its caller.",
-    why: "A callee that is down says so; one that hangs says nothing. What waits for it keeps its request, its connection \
-          and its worker, and no retry ever begins, since nothing has failed. Where a dependency becomes slow and not \
-          silent the same happens by degrees: at a constant rate, 200 times the latency (50 ms and then 10 s) are 200 \
-          times as many requests in flight. Many clients wait for ever unless they are told otherwise: Istio sets the \
-          timeout of a route to none, and Resilience4j's retry has no limit of time.",
-    instead: "give each attempt a `timeout`, somewhat above the 99th percentile of what the callee takes, and the call a `total_timeout`",
+    finds: "Nothing ends an attempt that gets no answer: no `timeout`, no `total_timeout` and no deadline of its \
+          caller.",
+    why: "A callee that is down says so; one that hangs says nothing. What waits for it keeps its request, its \
+          connection and its worker, and no retry ever begins, since nothing has failed. Where a dependency becomes \
+          slow and not silent the same happens by degrees: at a constant rate, 200 times the latency (50 ms and then \
+          10 s) are 200 times as many requests in flight. Many clients wait for ever unless they are told otherwise: \
+          Istio sets the timeout of a route to none, and Resilience4j's retry has no limit of time.",
+    instead: "give each attempt a `timeout`, somewhat above the 99th percentile of what the callee takes, and the \
+          call a `total_timeout`",
     example: Example {
         bad: r#"
 clients.web = { arrivals = { constant = { rate = 100 } }, calls.api = { timeout = "1s" } }
@@ -44,7 +46,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             owner: subject.call_path(id),
             keys: &["timeout", "total_timeout"],
             message: format!(
-                "`{name}` has no `timeout`, and there is no total time limit: nothing ends an attempt that gets no answer"
+                "`{name}` has no `timeout`, and there is no total time limit: nothing ends an attempt without an answer"
             ),
             figure: figure(subject, id, call),
         });

@@ -16,11 +16,13 @@ use crate::time::Span;
 pub static RULE: Rule = Rule {
     id: "no-total-timeout",
     severity: Severity::Warning,
-    finds: "A call retries with a timeout for each attempt, but there is no total time limit: neither its own nor that of a caller.",
+    finds: "A call retries with a timeout for each attempt, but there is no total time limit: neither its own nor \
+          that of a caller.",
     why: "What a user waits for is the call, and not the attempt. With retries it takes up to the attempts times the \
-          timeout, and all the waits: 1.5 s become 13 s with three retries after 1, 2 and 4 s. By then nobody waits any \
-          more, but the work goes on. A chain of 36 attempts without an overall limit was reported as \
-          microsoft/openaivec, issue 186; Resilience4j, too, limits the time of each attempt, and not of all of them.",
+          timeout, and all the waits: 1.5 s become 13 s with three retries after 1, 2 and 4 s. By then nobody waits \
+          any more, but the work goes on. A chain of 36 attempts without an overall limit was reported as \
+          microsoft/openaivec, issue 186; Resilience4j, too, limits the time of each attempt, and not of all of \
+          them.",
     instead: "add a `total_timeout`: what whoever waits for the call has patience for",
     example: Example {
         bad: r#"
@@ -45,13 +47,15 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let waits = if has_waits { ", and the waits" } else { "" };
         let figure = match longest(subject, id) {
             Some(end) => format!(
-                "a call whose attempts fail late takes up to {}, and nobody has said that anybody waits so long: {} of {} each{}",
+                "a call whose attempts fail late takes up to {}, and nobody has said that anybody waits so long: \
+                 {} of {} each{}",
                 words::time(end),
                 words::attempts(policy.max_attempts),
                 words::time(call.timeout.after),
                 waits
             ),
-            None => "nothing ends a call whose attempts fail".to_owned(),
+            None if policy.max_attempts == u32::MAX => "nothing ends a call whose attempts fail".to_owned(),
+            None => "its waits may be of any length, and so may the call".to_owned(),
         };
         findings.add(Hit {
             owner: subject.call_path(id),

@@ -1,8 +1,8 @@
 //! Work that goes on when whoever waits for it has given up.
 //!
-//! Silent where the calling service has `cancel = "running"`: then the call ends with its caller. Where an attempt has
-//! no timeout at all, `no-timeout` says so. Of what may take any time, as the longest wait has no bound, the shortest
-//! counts.
+//! Silent where the calling service has `cancel = "running"`: then the call ends with its caller. Where an attempt
+//! has no timeout at all, `no-timeout` says so. Of what may take any time, as the longest wait has no bound, the
+//! shortest counts.
 
 use crate::analysis::Hop;
 use crate::analysis::answers::Longest;
@@ -19,11 +19,12 @@ pub static RULE: Rule = Rule {
     id: "timeout-above-caller",
     severity: Severity::Warning,
     finds: "A call goes on, or retries, after whoever waits for its caller has given up.",
-    why: "Time limits must become shorter from the user to the last service. If B may call C twice for 300 ms each with 300 \
-          ms in between, and A waits 800 ms for B, then B works for 100 ms more for nobody; and if A retries, the second \
-          round begins while the first is still under way, so that C sees up to twice the load. On top, a failure that B \
-          would report is reported by nobody: A sees a timeout of B, and not C.",
-    instead: "make the time of the call with all of its attempts and waits shorter than the caller's own limit (`total_timeout`), or pass the deadline on (`propagate_deadline = true` on the call above)",
+    why: "Time limits must become shorter from the user to the last service. If B may call C twice for 300 ms each \
+          with 300 ms in between, and A waits 800 ms for B, then B works for 100 ms more for nobody; and if A \
+          retries, the second round begins while the first is still under way, so that C sees up to twice the load. \
+          On top, a failure that B would report is reported by nobody: A sees a timeout of B, and not C.",
+    instead: "make the time of the call with all of its attempts and waits shorter than the caller's own limit \
+          (`total_timeout`), or pass the deadline on (`propagate_deadline = true` on the call above)",
     example: Example {
         bad: r#"
 clients.a = { arrivals = { constant = { rate = 100 } }, calls.b = { timeout = "800ms" } }
@@ -72,17 +73,17 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s }: &Late
     let call = &subject.plan.calls[id.index()];
     let attempts = subject.plan.policy_of(id).max_attempts;
     let takes = match (end, attempts) {
-        (None, _) => "has no end without an answer".to_owned(),
-        (Some(end), 1) => format!("takes up to {} without an answer", words::time(*end)),
+        (None, _) => "has no end".to_owned(),
+        (Some(end), 1) => format!("takes up to {}", words::time(*end)),
         (Some(end), _) => {
-            format!("takes up to {} without an answer ({})", words::time(*end), words::attempts(attempts))
+            format!("takes up to {} ({})", words::time(*end), words::attempts(attempts))
         }
     };
     let patience = words::seconds(above.attempt_s.unwrap_or(f64::INFINITY));
     let target = subject.service_name(call.target);
     let rate = subject.made(id).per_second;
     let figure = if outlives_s.is_infinite() {
-        format!("when `{target}` does not answer, each request leaves `{caller}` at work for ever")
+        format!("when `{target}` answers late or not at all, each request leaves `{caller}` at work for ever")
     } else {
         let outlives = words::seconds(*outlives_s);
         let work = if rate > 0.0 {
@@ -92,7 +93,8 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s }: &Late
             String::new()
         };
         format!(
-            "when `{target}` does not answer, each request keeps `{caller}` at work for up to another {outlives} for nobody{work}"
+            "when `{target}` answers late or not at all, each request keeps `{caller}` at work for up to another \
+             {outlives} for nobody{work}"
         )
     };
     Hit {

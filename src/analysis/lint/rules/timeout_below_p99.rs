@@ -1,8 +1,8 @@
 //! A timeout that ends attempts with which nothing is wrong.
 //!
-//! Told of services that call nobody: what others take depends on whom they call. Of the network only the shortest way
-//! there and back is counted, and nobody waits in a queue or slows another down: so at least that share times out.
-//! Silent for hedged calls, whose copies may be faster.
+//! Told of services that call nobody: what others take depends on whom they call. Of the network only the shortest
+//! way there and back is counted, and nobody waits in a queue or slows another down: so at least that share times
+//! out. Silent for hedged calls, whose copies may be faster.
 
 use crate::analysis::lint::chance::{attempts, slower};
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -21,15 +21,23 @@ pub static RULE: Rule = Rule {
     id: "timeout-below-p99",
     severity: Severity::Warning,
     finds: "A timeout is below the 99th percentile of what the callee takes when nothing is wrong.",
-    why: "Such a timeout fails what would have succeeded. The work is done all the same, and the retry that follows asks for \
-          it again: load that nobody ordered, and more of it the slower the callee becomes. A server that takes 500 ms for an \
-          answer and is given 200 ms is asked twice by two attempts, and never heard (istio/istio, issue 13167).",
-    instead: "set the `timeout` from the latency that is measured: `stormsim explain` names the percentile for the share of false timeouts that you accept",
+    why: "Such a timeout fails what would have succeeded. The work is done all the same, and the retry that follows \
+          asks for it again: load that nobody ordered, and more of it the slower the callee becomes. A server that \
+          takes 500 ms for an answer and is given 200 ms is asked twice by two attempts, and never heard \
+          (istio/istio, issue 13167).",
+    instead: "set the `timeout` from the latency that is measured: `stormsim explain` names the percentile for the \
+          share of false timeouts that you accept",
     example: Example {
         bad: r#"
-clients.web = { arrivals = { constant = { rate = 100 } }, calls.db = { timeout = "50ms", total_timeout = "1s", retry = "again" } }
-services.db = { service_time = { lognormal = { median = "20ms", p99 = "80ms" } } }
-retries.again = { max_attempts = 3, backoff = { fixed = "50ms" }, jitter = "full" }
+[clients.web]
+arrivals = { constant = { rate = 100 } }
+calls.db = { timeout = "50ms", total_timeout = "1s", retry = "again" }
+[services.db]
+service_time = { lognormal = { median = "20ms", p99 = "80ms" } }
+[retries.again]
+max_attempts = 3
+backoff = { fixed = "50ms" }
+jitter = "full"
 "#,
         good: &[r#"clients.web.calls.db.timeout="100ms""#],
     },

@@ -16,10 +16,12 @@ pub static RULE: Rule = Rule {
     id: "try-uses-up-total",
     severity: Severity::Warning,
     finds: "A call retries timeouts, but one attempt without an answer uses up the time of the whole call.",
-    why: "The total is over before the first attempt is: what gets no answer is tried once, whatever the policy says, and \
-          the retries that were to help against a stuck server never run. A route with a timeout of 2 s, four attempts and \
-          no limit per try sends one request to a server that takes 7 s, and fails after 2 s (istio/istio, issue 21137).",
-    instead: "give each attempt a `timeout` of a fraction of the total, so that the attempts and their waits fit into it",
+    why: "The total is over before the first attempt is: what gets no answer is tried once, whatever the policy \
+          says, and the retries that were to help against a stuck server never run. A route with a timeout of 2 s, \
+          four attempts and no limit per try sends one request to a server that takes 7 s, and fails after 2 s \
+          (istio/istio, issue 21137).",
+    instead: "give each attempt a `timeout` of a fraction of the total, so that the attempts and their waits fit \
+          into it",
     example: Example {
         bad: r#"
 clients.app = { arrivals = { constant = { rate = 10 } }, calls.server = { total_timeout = "2s", retry = "policy" } }
