@@ -4,13 +4,19 @@
 //! says that is looked up when something is found. What somebody has thought about is allowed in the file itself, with
 //! the reason. To add a rule: a file in `rules/`, and its line in the list there; the reference page is made from it.
 
+mod chance;
+mod endings;
 mod findings;
 mod grants;
 mod rule;
 mod rules;
 mod storm;
 mod subject;
+<<<<<<< HEAD
 mod waits;
+=======
+mod waiting;
+>>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
 mod words;
 
 pub use findings::Finding;

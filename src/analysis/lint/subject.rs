@@ -5,7 +5,11 @@ use crate::analysis::load::{ServiceLoad, loads};
 use crate::analysis::worst_case::{attempts_once, share};
 use crate::plan::{Arrivals, Call, CallId, Group, GroupId, Origin, Plan, PolicyId, ServiceId};
 use crate::policy::RetryPolicy;
+<<<<<<< HEAD
 use crate::time::Span;
+=======
+use crate::time::{Instant, Span};
+>>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
 
 /// A variant of a scenario.
 pub struct Subject<'a> {
@@ -109,6 +113,7 @@ impl<'a> Subject<'a> {
         })
     }
 
+<<<<<<< HEAD
     /// How many requests make a call while nothing fails; a fallback as many as the call that it stands in for.
     pub fn crowd_at(&self, id: CallId) -> Crowd {
         let plan = self.plan;
@@ -134,6 +139,30 @@ impl<'a> Subject<'a> {
     pub fn time_limit(&self, id: CallId) -> Span {
         self.plan.calls[id.index()].total_timeout.after.min(self.paths.deadlines[id.index()])
     }
+=======
+    /// How often a call is made while nothing fails.
+    pub fn made(&self, id: CallId) -> Crowd {
+        let call = &self.plan.calls[id.index()];
+        let (Crowd { clients, per_second }, times) = match call.origin {
+            Origin::Group(group) => {
+                let group = &self.plan.groups[group.index()];
+                let at = group.choices.iter().position(|&(_, choice)| choice == id).unwrap_or(0);
+                let below = at.checked_sub(1).map_or(0, |before| group.choices[before].0);
+                (Crowd::of(&group.arrivals, group.clients), share(group.choices[at].0 - below))
+            }
+            Origin::Service(_) if self.plan.calls.iter().any(|call| call.fallback == Some(id)) => {
+                (Crowd::default(), 0.0)
+            }
+            Origin::Service(caller) => (self.crowd(caller), f64::from(call.copies) * share(call.probability)),
+        };
+        Crowd { clients: times * clients, per_second: times * per_second }
+    }
+}
+
+/// A share in units of 2^-64.
+fn share(units: u64) -> f64 {
+    units as f64 / 18_446_744_073_709_551_616.0
+>>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
 }
 
 impl Crowd {
@@ -151,7 +180,7 @@ impl Crowd {
             },
             Arrivals::Constant { rate } => (0.0, *rate),
             Arrivals::Poisson(profile) => (0.0, profile.peak()),
-            Arrivals::Trace(instants) => (0.0, busiest_second(instants) as f64),
+            Arrivals::Trace(instants) => (0.0, densest(instants, Span::from_s(1)) as f64),
         };
         Self { clients, per_second }
     }
@@ -162,12 +191,12 @@ impl Crowd {
     }
 }
 
-/// The most of these instants, which ascend, that are within a second.
-fn busiest_second(instants: &[crate::time::Instant]) -> usize {
+/// The most of these instants, which ascend, that are within so much time, which is above zero.
+pub fn densest(instants: &[Instant], time: Span) -> usize {
     let mut first = 0;
     let mut most = 0;
     for (last, at) in instants.iter().enumerate() {
-        while at.since(instants[first]).as_s() >= 1.0 {
+        while at.since(instants[first]) >= time {
             first += 1;
         }
         most = most.max(last + 1 - first);
@@ -178,15 +207,24 @@ fn busiest_second(instants: &[crate::time::Instant]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+<<<<<<< HEAD
     use crate::time::Instant;
+=======
+>>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
 
     #[test]
     fn the_busiest_second_is_anywhere() {
         let at = |ms| Instant::ZERO + Span::from_ms(ms);
-        assert_eq!(busiest_second(&[]), 0);
+        let second = Span::from_s(1);
+        assert_eq!(densest(&[], second), 0);
         assert_eq!(
+<<<<<<< HEAD
             busiest_second(&[0, 900, 1_000, 1_500, 1_899, 1_900].map(at)),
             4,
+=======
+            densest(&[0, 900, 1_000, 1_500, 1_899, 1_900].map(at), second),
+            5,
+>>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
             "from 900 to 1,899 ms, and 1,900 not"
         );
     }

@@ -1,9 +1,11 @@
 //! What the rules find: each in its own example, and the boundaries that matter.
 
+mod breakers;
 mod budgets;
 mod errors;
 mod layers;
 mod load;
+mod timeouts;
 mod waits;
 
 use stormsim::analysis::lint::{RULES, lint};
@@ -35,7 +37,11 @@ fn each_rule_fails_and_passes_its_example() {
 #[test]
 fn each_rule_is_described() {
     for (at, rule) in RULES.iter().enumerate() {
-        assert!(rule.id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{}", rule.id);
+        assert!(
+            rule.id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            "{}",
+            rule.id
+        );
         assert!(RULES[..at].iter().all(|other| other.id != rule.id), "{} is there twice", rule.id);
         assert!(rule.finds.ends_with('.') && rule.why.ends_with('.'), "{}: sentences end with a stop", rule.id);
         assert!(!rule.instead.ends_with('.') && rule.instead.starts_with(|c: char| c.is_lowercase()), "{}", rule.id);

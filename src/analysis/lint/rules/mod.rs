@@ -1,8 +1,14 @@
 //! The rules, one per file, by what they are about.
 
+mod attempts_never_fit;
+mod breaker_below_error_rate;
+mod breaker_never_opens;
+mod breaker_opens_on_one_call;
+mod breaker_window_short;
 mod budget_floor;
 mod budget_shared_unrelated;
 mod ejection_may_empty_pool;
+mod half_open_unlimited;
 mod hedge_without_cap;
 mod hot_loop;
 mod jitter_exceeds_cap;
@@ -13,13 +19,19 @@ mod long_wait;
 mod metastable;
 mod narrow_jitter;
 mod no_budget;
+mod no_cancellation;
 mod no_jitter;
+mod no_timeout;
+mod no_total_timeout;
 mod quantised_jitter;
 mod retry_after_replaces_jitter;
 mod retry_deterministic;
 mod retry_local_refusals;
 mod retry_writes;
 mod synchronised_start;
+mod timeout_above_caller;
+mod timeout_below_p99;
+mod try_uses_up_total;
 mod unbounded_fifo;
 mod uncapped_backoff;
 mod unused_allow;
@@ -40,12 +52,24 @@ pub static RULES: &[&Rule] = &[
     &synchronised_start::RULE,
     &uncapped_backoff::RULE,
     &long_wait::RULE,
+    &no_timeout::RULE,
+    &no_total_timeout::RULE,
+    &try_uses_up_total::RULE,
+    &timeout_above_caller::RULE,
+    &timeout_below_p99::RULE,
+    &no_cancellation::RULE,
+    &attempts_never_fit::RULE,
     &budget_floor::RULE,
     &budget_shared_unrelated::RULE,
     &retry_deterministic::RULE,
     &retry_writes::RULE,
     &key_per_attempt::RULE,
     &retry_local_refusals::RULE,
+    &breaker_never_opens::RULE,
+    &breaker_opens_on_one_call::RULE,
+    &breaker_window_short::RULE,
+    &breaker_below_error_rate::RULE,
+    &half_open_unlimited::RULE,
     &metastable::RULE,
     &unbounded_fifo::RULE,
     &hedge_without_cap::RULE,

@@ -1,0 +1,74 @@
+//! How long calls wait, and who ends them: what the rules about timeouts ask.
+
+use crate::analysis::course::{Course, Failing};
+use crate::analysis::lint::subject::Subject;
+use crate::plan::{Call, CallId, Cancel, Origin, Service};
+use crate::policy::DelayRule;
+use crate::time::Span;
+
+/// How long a call may last: its own limit, or the latest deadline that its caller has; [`Span::UNLIMITED`] for ever.
+pub fn limit(subject: &Subject<'_>, id: CallId) -> Span {
+    let own = subject.plan.calls[id.index()].total_timeout.after;
+    own.min(subject.paths.deadlines[id.index()])
+}
+
+/// How long its first attempt is waited for at most; [`Span::UNLIMITED`] for ever.
+pub fn attempt(subject: &Subject<'_>, id: CallId) -> Span {
+    limit(subject, id).min(subject.plan.calls[id.index()].timeout.after)
+}
+
+/// How it goes when all attempts fail at once, with an error that is retried if any is.
+pub fn at_once(subject: &Subject<'_>, id: CallId) -> Course {
+    course(subject, id, Failing::Late(Span::ZERO))
+}
+
+/// How it goes when no attempt gets an answer.
+pub fn silent(subject: &Subject<'_>, id: CallId) -> Course {
+    course(subject, id, Failing::Silently)
+}
+
+/// The longest that it can take, however its attempts fail; none where that has no end, and where without a limit of
+/// its own a server's word may make its waits longer.
+pub fn longest(subject: &Subject<'_>, id: CallId) -> Option<Span> {
+    let minds_servers = subject.plan.policy_of(id).server_delay.rule != DelayRule::Ignore;
+    if minds_servers && subject.plan.says_retry_after() {
+        return Some(limit(subject, id)).filter(|&limit| limit < Span::LIMIT);
+    }
+    course(subject, id, Failing::Anyhow(Span::LIMIT)).given_up
+}
+
+fn course(subject: &Subject<'_>, id: CallId, failing: Failing) -> Course {
+    let call = &subject.plan.calls[id.index()];
+    Course::of(subject.plan, call, failing, subject.paths.deadlines[id.index()])
+}
+
+/// By service: whether all of its work is ended, with the calls that it makes, when whoever waits for it gives up; and
+/// everybody gives up some time.
+pub fn ended_from_above(subject: &Subject<'_>) -> Vec<bool> {
+    let plan = subject.plan;
+    let cancels = |service: &Service| service.capacity.cancel == Cancel::Running;
+    let mut ended: Vec<bool> = plan.services.iter().map(cancels).collect();
+    // The graph has no cycles: each round settles the callees of those that the last one has settled.
+    loop {
+        let endless: Vec<usize> = subject
+            .calls()
+            .filter(|&(id, call)| attempt(subject, id) >= Span::LIMIT && !is_among(&ended, call))
+            .map(|(_, call)| call.target.index())
+            .filter(|&target| ended[target])
+            .collect();
+        if endless.is_empty() {
+            return ended;
+        }
+        for target in endless {
+            ended[target] = false;
+        }
+    }
+}
+
+/// Whether the caller is one of these services.
+pub fn is_among(services: &[bool], call: &Call) -> bool {
+    match call.origin {
+        Origin::Group(_) => false,
+        Origin::Service(service) => services[service.index()],
+    }
+}
