@@ -215,3 +215,6 @@ impl<'a> Area<'a> {
         self.sums[cell] + rest * f64::midpoint(self.shares[cell], end)
     }
 }
+
+#[cfg(test)]
+mod tests;
