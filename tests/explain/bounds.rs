@@ -31,7 +31,7 @@ const CASES: [(&str, &str, &str); 12] = [
     (", total_timeout = \"250ms\"", DEADLINE, REFUSE),
     (", total_timeout = \"400ms\", timeout = \"90ms\"", DEADLINE, SILENT),
     (", total_timeout = \"400ms\", timeout = \"90ms\", connect_timeout = \"50ms\"", DEADLINE, HOLE),
-    (", network = { uniform = { min = \"5ms\", max = \"15ms\" } }", "max_retries = 2", REFUSE),
+    (", network = { uniform = { min = \"14ms\", max = \"15ms\" } }", "max_retries = 2", REFUSE),
     (", network = \"300ms\", connect_timeout = \"200ms\"", "max_retries = 2", REFUSE),
     ("", "max_retries = 3\nbackoff = { decorrelated = { base = \"10ms\" } }\ncap = \"60ms\"", REFUSE),
     ("", "max_retries = 3\nretry_on = [\"unavailable\"]", REFUSE),
@@ -96,12 +96,12 @@ fn peaks_are_those_of_runs() {
     }
 }
 
-/// A callee that is told that no time is left makes no attempt.
+/// Who has worked for longer than it has time makes no attempt.
 #[test]
 fn who_has_no_time_makes_no_attempt() {
     let text = "version = 1\nname = \"late\"\nreplicas = 1\n[clients.app]\narrivals = { burst = { at = \"0s\" } }\n\
-                calls.api = { timeout = \"100ms\", propagate_deadline = true, reserve = \"200ms\" }\n\
-                [services.api]\ncalls.db = {}\n[services.db]\nservice_time = \"1ms\"\n";
+                calls.api = { timeout = \"300ms\", propagate_deadline = true, reserve = \"200ms\" }\n\
+                [services.api]\nservice_time = \"150ms\"\ncalls.db = {}\n[services.db]\nservice_time = \"1ms\"\n";
     let scenario = Scenario::parse("late", text, Path::new(""), &Overrides::default());
     let both = Both::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")));
     let call = both.call("base", "api->db");

@@ -87,25 +87,26 @@ fn later_steps_have_the_time_that_is_left() {
     assert_eq!(budgets(", probability = 0.5"), [930.0, 930.0]);
 }
 
+/// 500 ms less a tenth or 50 ms; and less 100 ms of work nothing, where only 50 ms are told.
 #[test]
-fn a_reserve_may_be_a_share_and_may_leave_nothing() {
-    let told = |reserve: &str| {
+fn a_reserve_may_be_a_share_and_work_may_leave_nothing() {
+    let told = |reserve: &str, service_time: &str| {
         let plan = plan(&format!(
             r#"
             clients.web.arrivals = {{ burst = {{ at = "0s" }} }}
             clients.web.calls.api = {{ timeout = "500ms", propagate_deadline = true, reserve = "{reserve}" }}
-            services.api.calls.db = {{ total_timeout = "2s" }}
+            services.api = {{ service_time = "{service_time}", calls.db = {{ total_timeout = "2s" }} }}
             services.db = {{}}
             "#
         ));
         let Paths { paths, .. } = paths(&plan);
         let [api, db] = &paths[0].hops[..] else { panic!("two calls") };
-        assert_eq!(db.budget_s, api.told_s);
+        assert_eq!(db.budget_s, db.gives_up_s);
         (api.told_s, db.gives_up_s)
     };
-    assert_eq!(told("10%"), (Some(0.45), Some(0.45)));
-    assert_eq!(told("50ms"), (Some(0.45), Some(0.45)));
-    assert_eq!(told("600ms"), (Some(0.0), Some(0.0)));
+    assert_eq!(told("10%", "0s"), (Some(0.45), Some(0.45)));
+    assert_eq!(told("50ms", "100ms"), (Some(0.45), Some(0.35)));
+    assert_eq!(told("450ms", "100ms"), (Some(0.05), Some(0.0)));
 }
 
 /// b calls c three times with 300 ms each, and a waits for 800 ms: b goes on for 100 ms, and what it has sent at 600 ms
