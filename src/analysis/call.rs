@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::analysis::answers::Longest;
 use crate::analysis::course::{Course, Failing, Over};
 use crate::analysis::explain::Questions;
-use crate::analysis::peak::retry_peak;
+use crate::analysis::peak::{first_peak, retry_peak};
 use crate::analysis::success::Success;
 use crate::dist::Dist;
 use crate::plan::{Call, CallId, Plan};
@@ -57,6 +57,9 @@ pub struct CallExplained {
     pub worst_s: Option<f64>,
     /// Where there is not enough time for all attempts.
     pub unfit: Vec<Unfit>,
+    /// Of clients that begin at set times: how many are expected to make this call in the densest 100 ms; none of other
+    /// callers, and where it has no simple form.
+    pub first_peak: Option<f64>,
     /// Of clients that begin at one instant, if all of their attempts are refused at once: how many retries are expected
     /// in the densest 100 ms; none of other callers, and where it has no simple form.
     pub retry_peak: Option<f64>,
@@ -149,6 +152,7 @@ impl CallExplained {
             unreachable,
             worst_s: longest.end(id, deadline).map(Span::as_s),
             unfit: Vec::new(),
+            first_peak: first_peak(plan, call),
             retry_peak: retry_peak(plan, call),
             success: Success::of(questions.failure, attempts(plan, call, deadline)),
             callee: CalleeTimes::of(plan, call, questions.false_timeouts),

@@ -268,5 +268,13 @@ fn the_densest_100_ms_are_told() {
     assert!((told - 153.4).abs() < 0.3, "{told}");
     let run = both.metric("full-jitter", "retry_peak");
     assert!((told - 3.0 * told.sqrt()..told + 4.0 * told.sqrt()).contains(&run), "{run}");
-    assert_eq!(both.call("decorrelated", "fleet->server").retry_peak, None);
+    let walk = both.call("decorrelated", "fleet->server");
+    assert_eq!((walk.first_peak, walk.retry_peak), (Some(1_000.0), None));
+    // 600 timers on the minute, and 10 in each of its seconds: of 60 seconds one has some more by chance.
+    let both = Both::of_file("scenarios/cron-herd.toml", &[]);
+    let first = |variant| both.call(variant, "timers->job").first_peak;
+    let run = |variant: &str| both.run(variant).metrics["attempt_peak"].mean.expect("it is defined");
+    assert_eq!((first("on-the-minute"), run("on-the-minute")), (Some(600.0), 600.0));
+    assert_eq!(first("whole-seconds"), Some(10.0));
+    assert!((10.0..25.0).contains(&run("whole-seconds")), "{}", run("whole-seconds"));
 }

@@ -132,3 +132,40 @@ fn what_takes_too_long_has_no_such_form() {
     let unlimited = "max_attempts = \"unlimited\"\nbackoff = { fixed = \"30ms\" }";
     assert_eq!(peak_of("0s", ", total_timeout = \"1s\"", unlimited, ""), Some(4_000.0));
 }
+
+/// 600 clients, once a minute, with this offset and these retries.
+fn peaks_of_timers(offset: &str, policy: &str) -> (Option<f64>, Option<f64>) {
+    let text = format!(
+        r#"
+        version = 1
+        name = "timers"
+        horizon = "3m"
+        [clients.timers]
+        count = 600
+        arrivals = {{ periodic = {{ every = "60s", offset = {offset} }} }}
+        calls.job = {{ retry = "p" }}
+        [services.job]
+        [retries.p]
+        {policy}
+        "#
+    );
+    let scenario = Scenario::parse("timers", &text, std::path::Path::new(""), &Overrides::default());
+    let plan = scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1.clone();
+    (first_peak(&plan, &plan.calls[0]), retry_peak(&plan, &plan.calls[0]))
+}
+
+/// All on the minute, ten in each whole second, or one in each tenth of a second.
+#[test]
+fn timers_are_together_or_apart() {
+    let jitter = "max_retries = 1\nbackoff = { fixed = \"10s\" }\njitter = \"full\"";
+    let (first, retries) = peaks_of_timers("\"5s\"", jitter);
+    assert_eq!(first, Some(600.0));
+    about(retries, 6.0);
+    let uniform = |more: &str| format!("{{ uniform = {{ min = \"0s\", max = \"60s\" {more} }} }}");
+    assert_eq!(peaks_of_timers(&uniform(", step = \"1s\""), jitter), (Some(10.0), None));
+    assert_eq!(peaks_of_timers(&uniform(""), jitter), (Some(1.0), None));
+    // Retries that go on in the next minute meet those that begin there.
+    assert_eq!(peaks_of_timers("\"5s\"", &jitter.replace("10s", "60s")), (Some(600.0), None));
+    // Others have no set times.
+    assert_eq!(peaks_of_timers("{ exponential = { mean = \"5s\" } }", jitter), (None, None));
+}

@@ -34,7 +34,7 @@ pub(super) fn courses(calls: &[CallExplained], width: usize) -> String {
     let mut columns = vec![
         column("refused\nat once", calls, |call| course(&call.refused)),
         column("failing as late\nas they can", calls, |call| course(&call.failing)),
-        column("without\nanswer", calls, |call| course(&call.silent)),
+        column("arriving, but\nunanswered", calls, |call| course(&call.silent)),
     ];
     if calls.iter().any(|call| call.unreachable.is_some()) {
         columns.push(column("finding\nnobody", calls, |call| {
@@ -75,19 +75,28 @@ pub(super) fn sentences(calls: &[CallExplained], width: usize) -> String {
             call.has_budget.then(|| "its retry budget may refuse retries: then there are fewer attempts".to_owned()),
             call.is_guarded.then(|| "its breaker or throttle may hold attempts back: then fewer are sent".to_owned()),
             call.minds_servers.then(|| "an error may say when to try again: then it waits as that says".to_owned()),
-            call.retry_peak.map(|peak| {
-                let peak = number::plain(peak, Style::Count, 3);
-                format!(
-                    "if all clients are refused at once, {peak} retries are expected in the densest {}",
-                    kept("100 ms")
-                )
-            }),
+            peaks(call),
         ];
         for said in said.into_iter().flatten() {
             text += &sentence(&format!("{}: {said}", call.call), ["", "  "], width);
         }
     }
     text
+}
+
+/// How many clients do the same in 100 ms. One of them is no crowd.
+fn peaks(call: &CallExplained) -> Option<String> {
+    let written = |peak: f64| number::plain(peak, Style::Count, 3);
+    let window = kept("100 ms");
+    match (call.first_peak.filter(|first| *first > 1.0), call.retry_peak.filter(|retries| *retries > 1.0)) {
+        (Some(first), Some(retries)) => Some(format!(
+            "{} clients are expected in the densest {window}, and {} retries if all are refused at once",
+            written(first),
+            written(retries)
+        )),
+        (Some(first), None) => Some(format!("{} clients are expected in the densest {window}", written(first))),
+        (None, _) => None,
+    }
 }
 
 /// The waits before the retries; those at the end that are all the same once.
