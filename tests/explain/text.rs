@@ -86,7 +86,8 @@ fn very_many_attempts_are_explained_briefly() {
         let backoff = format!("retries.twice.backoff={backoff}");
         let set = ["--set", "retries.twice.max_retries=4294967293", "--set", &backoff];
         let arguments = [&[file.as_str()], &set[..]].concat();
-        assert!(printed(&arguments).contains("100,000 or more"), "{backoff}");
+        let text = printed(&arguments);
+        assert!(text.contains("100,000 or more") && text.contains("not followed"), "{backoff}");
         let json = printed(&[&arguments[..], &["--format", "json"]].concat());
         let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(json[0]["calls"][0]["refused"]["starts"].as_array().map(Vec::len), Some(256), "{backoff}");

@@ -22,9 +22,8 @@ pub(super) fn settings(calls: &[CallExplained], width: usize) -> String {
         columns.push(column("connect\ntimeout", calls, |call| time_or("none", call.connect_timeout_s)));
     }
     columns.push(column("limit of\nthe call", calls, |call| time_or("none", call.limit_s())));
-    columns.push(column("it takes\nat most", calls, |call| match call.worst_s {
-        None if call.silent.over == Over::NotFollowed => "not followed".to_owned(),
-        worst => time_or("no end", worst),
+    columns.push(column("it takes\nat most", calls, |call| {
+        time_or(if call.worst_is_known { "no end" } else { "not followed" }, call.worst_s)
     }));
     grid::evenly(&names(calls), &columns, width)
 }
