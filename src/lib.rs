@@ -54,6 +54,7 @@
 //! - [`metrics`]: the counts of a replica, and the catalogue of metrics that are read from them.
 //! - [`experiment`]: replicas in parallel, statistics over them, expectations.
 //! - [`report`]: text, JSON, CSV and charts of a [`Summary`].
+//! - [`templates`]: scenarios to start from.
 //!
 //! The same seed gives the same bytes, for any number of threads.
 
@@ -70,7 +71,9 @@ pub mod policy;
 pub mod report;
 pub mod scenario;
 pub mod sim;
+pub mod templates;
 pub mod time;
+mod wrap;
 
 pub use experiment::{Experiment, Summary};
 pub use metrics::Outcome;

@@ -9,6 +9,7 @@ mod course;
 mod explain;
 mod graph;
 mod ladder;
+pub mod lint;
 mod load;
 mod peak;
 mod success;

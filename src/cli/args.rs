@@ -34,6 +34,10 @@ pub enum Command {
     Test(TestArguments),
     /// Say what a scenario's settings mean without simulating it: waits, attempts, times to give up, what multiplies.
     Explain(ExplainArguments),
+    /// Find in scenario files what will go wrong in the next outage, without simulating them.
+    Lint(LintArguments),
+    /// Write a scenario to start from, for one of the usual cases; without a name, list what there is.
+    Init(InitArguments),
     /// Print the JSON Schema of scenario files, for completion and checks in an editor.
     Schema,
 }
@@ -187,6 +191,53 @@ pub struct ExplainArguments {
     /// What to print on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
+}
+
+/// Arguments of `lint`.
+#[derive(Debug, Args)]
+pub struct LintArguments {
+    /// Scenario files, and folders in which every file that ends in `.toml` is one.
+    #[arg(value_name = "PATH", required_unless_present_any = ["explain", "rules"])]
+    pub paths: Vec<PathBuf>,
+    /// Say what a rule is about, with an example and what to use instead.
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["paths", "rules"])]
+    pub explain: Option<String>,
+    /// List all rules.
+    #[arg(long, conflicts_with = "paths")]
+    pub rules: bool,
+    /// Fail on warnings, too.
+    #[arg(long)]
+    pub deny_warnings: bool,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+    /// Print nothing but errors, and warnings that are denied; `json` and `sarif` print all.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What `lint` prints on standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LintFormat {
+    /// Findings with the lines that they are about, for people.
+    Text,
+    /// An array of files, each with its findings.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// Annotations of GitHub Actions, at the lines that they are about.
+    Github,
+}
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub struct InitArguments {
+    /// Which scenario to start from [default: list them].
+    #[arg(value_name = "TEMPLATE")]
+    pub template: Option<String>,
+    /// The file to write, or `-` for standard output [default: TEMPLATE.toml]. What is there already is kept.
+    #[arg(short, long, value_name = "FILE", requires = "template")]
+    pub output: Option<PathBuf>,
 }
 
 /// What to show of the results.

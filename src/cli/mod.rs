@@ -7,7 +7,10 @@ mod compare;
 mod explain;
 mod frontier;
 mod grid;
+mod init;
 mod interrupt;
+mod lint;
+mod paths;
 mod progress;
 mod run;
 mod schema;
@@ -69,6 +72,8 @@ pub fn main() -> ExitCode {
         Command::Frontier(frontier) => interrupt::install(terminal).and_then(|()| frontier::run(frontier, &terminal)),
         Command::Test(test) => interrupt::install(terminal).and_then(|()| test::run(test, &terminal)),
         Command::Explain(explain) => explain::run(explain, &terminal),
+        Command::Lint(lint) => lint::run(lint, &terminal),
+        Command::Init(init) => init::run(init, &terminal),
         Command::Schema => schema::run(&terminal),
     };
     match result {

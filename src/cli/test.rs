@@ -1,6 +1,5 @@
 //! `stormsim test`: expectations of files and folders, and what came out before.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use stormsim::experiment::Summary;
@@ -11,15 +10,12 @@ use crate::cli::args::{TestArguments, TestFormat};
 use crate::cli::baseline::{self, Gate};
 use crate::cli::simulation::{Simulator, check_precision, exit_of, load_all};
 use crate::cli::terminal::Terminal;
-use crate::cli::{CommandError, Exit, interrupt};
+use crate::cli::{CommandError, Exit, interrupt, paths};
 
 /// Simulates every scenario and prints what became of its expectations, and how it compares with a baseline. Writes no
 /// files but a new baseline, if that is asked for.
 pub fn run(arguments: &TestArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
-    let mut files = Vec::new();
-    for path in &arguments.paths {
-        collect(path, &mut files)?;
-    }
+    let files = paths::scenarios(&arguments.paths)?;
     let paths = files.iter().map(PathBuf::as_path);
     let scenarios = match load_all(paths, &arguments.settings, terminal) {
         Ok(scenarios) => scenarios,
@@ -74,38 +70,4 @@ fn report(arguments: &TestArguments, scenarios: &[(&Path, Scenario)], summaries:
         TestFormat::Junit => junit::report(&judged, &skipped),
         TestFormat::Github => github::annotations(&judged, &skipped, arguments.quiet),
     }
-}
-
-/// The file itself, or the scenarios in a folder and those within it, in the order of their names.
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
-    if !path.is_dir() {
-        // What is no folder is reported by whoever reads it.
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    let before = files.len();
-    walk(path, files)
-        .map_err(|error| CommandError::Message(format!("cannot list the folder `{}`: {error}", path.display())))?;
-    if files.len() == before {
-        return Err(CommandError::Message(format!(
-            "there is no scenario in `{}`: no file that ends in `.toml`",
-            path.display()
-        )));
-    }
-    Ok(())
-}
-
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        // Links to folders are not followed: they may lead in circles.
-        if entry.file_type()?.is_dir() {
-            walk(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }

@@ -29,7 +29,7 @@ pub struct Expectation {
 }
 
 /// Where something begins in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Position {
     /// The line, from 1.
     pub line: usize,

@@ -34,6 +34,7 @@ pub fn compile(draft: Draft, windows: Vec<Range<Instant>>) -> Plan {
     });
     let faults = faults.collect();
     labels.calls = calls.labels;
+    labels.policies = policies.iter().map(|draft| draft.name.clone()).collect();
     Plan {
         horizon,
         warmup,

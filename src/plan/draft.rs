@@ -134,6 +134,8 @@ pub struct PoolDraft {
 /// A retry policy with its budget.
 #[derive(Clone, Debug)]
 pub struct PolicyDraft {
+    /// Its name.
+    pub name: String,
     /// The policy.
     pub policy: RetryPolicy,
     /// What its retries draw on; none without a budget.

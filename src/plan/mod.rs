@@ -131,6 +131,8 @@ pub struct Labels {
     pub services: Vec<String>,
     /// Of the calls: `caller->label`.
     pub calls: Vec<String>,
+    /// Of the retry policies; `none` is that of calls which do not retry.
+    pub policies: Vec<String>,
     /// Of the faults.
     pub faults: Vec<String>,
 }

@@ -52,6 +52,15 @@ impl Profile {
         &self.pieces
     }
 
+    /// The highest rate, in requests/s. A piece that grows is highest at its end.
+    pub fn peak(&self) -> f64 {
+        let ends = self.pieces.windows(2).map(|pair| {
+            let length_s = pair[1].from.since(pair[0].from).as_s();
+            pair[0].rate + pair[0].slope * length_s
+        });
+        self.pieces.iter().map(|piece| piece.rate).chain(ends).fold(0.0, f64::max)
+    }
+
     /// The instant at which `due` requests are expected, counted from the start of the profile; none if there never
     /// are. `due` is above zero. By the time-change theorem a Poisson process of rate 1 in `due` becomes one with
     /// this profile in time (Devroye, Non-Uniform Random Variate Generation, 1986, VI.1.3).

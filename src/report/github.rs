@@ -5,9 +5,11 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
+use crate::analysis::lint::Finding;
 use crate::experiment::{Judgement, Position, Regressions, Summary, Trend, Verdict};
+use crate::report::lint::{self, Looked};
 use crate::report::{regression, text, verdict};
-use crate::scenario::Diagnostics;
+use crate::scenario::{self, Diagnostics};
 
 /// An annotation for every expectation that was not met, was not judged or is not settled, and for what has changed
 /// against a baseline; then the sentences that sum up. With `quiet` only errors, and nothing if there are none.
@@ -30,6 +32,33 @@ pub fn annotations(files: &[(&Path, &Summary)], skipped: &[&Path], quiet: bool) 
     all.sort_by_key(|annotation| annotation.severity);
     let lines: String = all.iter().map(Annotation::to_string).collect();
     if quiet { lines } else { lines + &text::unmatched(files) + &text::conclusions(files) }
+}
+
+/// An annotation for every finding of the lint rules that is as bad as `least`, and for what is wrong with files that are
+/// no scenarios; then how many there are, unless it is to be `quiet`.
+pub fn findings(files: &[Looked<'_>], least: scenario::Severity, quiet: bool, width: usize) -> String {
+    let mut text = String::new();
+    for (file, looked) in files {
+        match looked {
+            Ok(linted) => text.extend(linted.shown(least).map(|finding| of_finding(file, finding).to_string())),
+            Err(wrong) => text += &errors(file, wrong),
+        }
+    }
+    if quiet { text } else { text + &lint::conclusion(files, width) }
+}
+
+fn of_finding<'a>(file: &'a Path, finding: &Finding) -> Annotation<'a> {
+    let message = format!("{}: {}\n{}", finding.message, finding.figure, finding.instead);
+    Annotation { severity: finding.severity.into(), file, position: finding.position, title: finding.rule, message }
+}
+
+impl From<scenario::Severity> for Severity {
+    fn from(severity: scenario::Severity) -> Self {
+        match severity {
+            scenario::Severity::Error => Self::Error,
+            scenario::Severity::Warning => Self::Warning,
+        }
+    }
 }
 
 /// An annotation for every error of a scenario file.

@@ -2,7 +2,7 @@
 //!
 //! An exporter turns a summary into bytes and does nothing else: [`text`], [`json`], [`csv`], [`chart`], [`junit`],
 //! [`github`]. [`artefact`] lists the files of each command, [`files`] puts them into a folder, [`columns`] says what the
-//! CSV files hold. [`journal`] and [`baseline`] alone are read again: a sweep goes on from the one, and a test compares
+//! CSV files hold, and [`new_file`] makes a file that replaces none. [`journal`] and [`baseline`] alone are read again: a sweep goes on from the one, and a test compares
 //! with the other.
 //!
 //! Architecture invariant: a report computes nothing that is not in the summary. It chooses digits, units and
@@ -19,7 +19,9 @@ pub mod github;
 pub mod journal;
 pub mod json;
 pub mod junit;
-mod number;
+pub mod lint;
+pub mod new_file;
+pub(crate) mod number;
 mod regression;
 mod services;
 pub mod text;

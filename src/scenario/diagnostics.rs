@@ -8,6 +8,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 
 use crate::experiment::Position;
 use crate::scenario::source::{Place, Source, Sources};
+use crate::wrap;
 
 /// The width for which plain messages are laid out where no terminal says otherwise, in columns.
 const PLAIN_WIDTH: usize = 120;
@@ -15,9 +16,30 @@ const PLAIN_WIDTH: usize = 120;
 /// The most errors that are shown. Nobody reads more before mending what is there, and drawing them takes time.
 const SHOWN_MAX: usize = 100;
 
-/// One error.
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// It must be put right.
+    Error,
+    /// It should be.
+    Warning,
+}
+
+impl Severity {
+    /// In a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// One error, or warning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
+    /// The rule of the linter that it breaks, and how bad that is; none for what makes a file no scenario.
+    rule: Option<Box<(&'static str, Severity)>>,
     place: Option<Place>,
     message: Box<str>,
     label: Option<Box<str>>,
@@ -29,7 +51,22 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error with this message: lower case, names in back-ticks.
     pub fn new(message: impl Into<Box<str>>) -> Self {
-        Self { place: None, message: message.into(), label: None, context: None, notes: Vec::new(), hint: None }
+        Self {
+            rule: None,
+            place: None,
+            message: message.into(),
+            label: None,
+            context: None,
+            notes: Vec::new(),
+            hint: None,
+        }
+    }
+
+    /// It breaks a rule, which is as bad as this.
+    #[must_use]
+    pub fn breaks(mut self, rule: &'static str, severity: Severity) -> Self {
+        self.rule = Some(Box::new((rule, severity)));
+        self
     }
 
     /// It is about this place.
@@ -142,7 +179,7 @@ impl Diagnostics {
     pub fn render(&self, colour: bool, width: usize) -> String {
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let renderer = renderer.term_width(width).decor_style(DecorStyle::Ascii);
-        let shown = self.list.iter().take(SHOWN_MAX).map(|one| renderer.render(&[self.group(one)]));
+        let shown = self.list.iter().take(SHOWN_MAX).map(|one| renderer.render(&[self.group(one, width)]));
         let more = self.list.len().saturating_sub(SHOWN_MAX);
         let rest = (more > 0).then(|| {
             let errors = if more == 1 { "error" } else { "errors" };
@@ -152,8 +189,21 @@ impl Diagnostics {
         shown.chain(rest).collect::<Vec<_>>().join("\n\n")
     }
 
-    fn group<'a>(&'a self, diagnostic: &'a Diagnostic) -> Group<'a> {
-        let mut group = Group::with_title(Level::ERROR.primary_title(&*diagnostic.message));
+    fn group<'a>(&'a self, diagnostic: &'a Diagnostic, width: usize) -> Group<'a> {
+        let rule = diagnostic.rule.as_deref();
+        let severity = rule.map_or(Severity::Error, |(_, severity)| *severity);
+        let level = match severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        // `severity[rule]: `
+        let head = severity.name().len() + rule.map_or(0, |(rule, _)| rule.len() + 2) + 2;
+        let title = level.primary_title(broken(&diagnostic.message, width, head));
+        let title = match rule {
+            Some((rule, _)) => title.id(*rule),
+            None => title,
+        };
+        let mut group = Group::with_title(title);
         let file = self.sources.file();
         let found = diagnostic.place.as_ref().and_then(|place| self.sources.find(place));
         // Of several files with the same flag only some may be wrong.
@@ -163,12 +213,15 @@ impl Diagnostics {
             }
             _ => None,
         };
-        group = match found {
+        group = match found.clone() {
             Some((source, range)) => group.element(self.snippet(diagnostic, source, range)),
             None => group.elements(file.map(origin)),
         };
-        let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(note));
-        let hint = diagnostic.hint.iter().map(|hint| Level::HELP.message(&**hint));
+        // Behind the number of the line, ` = note: `.
+        let digits = found.as_ref().map_or(0, |(source, range)| source.lines(range).0.max(1).ilog10() as usize + 1);
+        let told = |text: &str| broken(text, width, digits + 9);
+        let notes = diagnostic.notes.iter().map(|note| Level::NOTE.message(told(note)));
+        let hint = diagnostic.hint.iter().map(|hint| Level::HELP.message(told(hint)));
         group.elements(flag_of.into_iter().chain(notes).chain(hint))
     }
 
@@ -193,6 +246,12 @@ impl Diagnostics {
         let snippet = Snippet::source(&source.text[excerpt.clone()]).line_start(first_line).path(&source.name);
         snippet.annotation(primary).annotations(context)
     }
+}
+
+/// A text in lines that fit into `width` columns behind `taken` of them.
+fn broken(text: &str, width: usize, taken: usize) -> String {
+    let lines = wrap::words(wrap::sentence(text), ["", ""], width.saturating_sub(taken));
+    lines.trim_end().to_owned()
 }
 
 fn origin(source: &Source) -> Origin<'_> {

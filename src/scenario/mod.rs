@@ -16,12 +16,13 @@ mod field;
 mod file;
 mod number;
 mod overrides;
+pub(crate) mod places;
 mod punctuation;
 mod reader;
 mod resolve;
 pub mod schema;
 mod shape;
-mod source;
+pub(crate) mod source;
 pub(crate) mod suggest;
 mod synonyms;
 mod syntax;
@@ -29,7 +30,7 @@ mod tables;
 mod unbuilt;
 mod values;
 
-pub use diagnostics::{Diagnostic, Diagnostics};
+pub use diagnostics::{Diagnostic, Diagnostics, Severity};
 pub use overrides::Overrides;
 
 use std::fmt::{self, Write as _};
@@ -46,7 +47,7 @@ use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::overrides::{Created, Setting};
 use crate::scenario::reader::{Read, Reader};
 use crate::scenario::resolve::{BUCKET_DEFAULT, Judged};
-use crate::scenario::source::Sources;
+use crate::scenario::source::{Place, Sources};
 use crate::scenario::tables::ScenarioTable;
 use crate::scenario::values::{Duration, Name, Whole};
 use crate::time::Span;
@@ -84,6 +85,8 @@ pub struct Scenario {
     pub axes: Vec<Axis>,
     /// What a sweep measures, if the file says so.
     pub measures: Vec<Measure>,
+    /// What `stormsim lint` may find.
+    pub allowed: Vec<Allowed>,
     /// What varies though a variant sets it itself: the variant, and the path.
     pub replaced: Vec<(String, String)>,
     variants: Vec<(String, Plan)>,
@@ -134,6 +137,19 @@ impl Scenario {
     }
 }
 
+/// Rules of `stormsim lint` that may find something in a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// Their ids, each with its place.
+    pub(crate) rules: Vec<(&'static str, Place)>,
+    /// Why.
+    pub reason: String,
+    /// Only what they find at this path, or beneath it; anything if none.
+    pub at: Option<String>,
+    /// Only what they find in these variants; in any if there are none.
+    pub variants: Vec<String>,
+}
+
 /// A scenario file that was read once, to be taken with different settings.
 #[derive(Clone, Debug)]
 pub struct ScenarioFile {
@@ -151,6 +167,11 @@ impl ScenarioFile {
         let text = file::read_scenario(path).map_err(|error| Diagnostics::new(Sources::default(), vec![error]))?;
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         Ok(Self { name: path.display().to_string(), text, folder })
+    }
+
+    /// A text that is not a file. `name` is what messages call it; files that it names are relative to `folder`.
+    pub fn of(name: &str, text: String, folder: &Path) -> Self {
+        Self { name: name.to_owned(), text, folder: folder.to_owned() }
     }
 
     /// The scenario with these overrides.
@@ -211,6 +232,8 @@ fn build(
         found.report(variants.len(), errors);
         drafts
     };
+    let names = variants.keys().map(String::as_str);
+    let allowed = resolve::allowed(&base.allow, names, errors);
     let judged: Vec<Judged<'_>> =
         drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables, draft: &one.draft }).collect();
     let only = overrides.variant.as_deref();
@@ -236,6 +259,7 @@ fn build(
         expectations,
         axes,
         measures: Vec::new(),
+        allowed,
         replaced,
         variants: variants.collect(),
     };

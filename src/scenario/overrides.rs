@@ -52,6 +52,23 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// The names of its path.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.path.iter().map(|segment| segment.name.as_str())
+    }
+
+    /// Its value.
+    pub fn value(&self) -> &Node {
+        &self.value
+    }
+
+    /// Where its path begins and its value ends; of a table only the path.
+    pub fn place(&self) -> Place {
+        let (first, last) = (&self.path[0].place, &self.path[self.path.len() - 1].place);
+        let end = if matches!(self.value.value, Value::Table(_)) { last.end } else { self.value.place.end };
+        first.start..end.max(last.end)
+    }
+
     /// Its path.
     fn written(&self) -> String {
         self.path.iter().map(|segment| segment.name.as_str()).collect::<Vec<_>>().join(".")
@@ -79,19 +96,21 @@ pub struct Created {
 const OF_THE_FILE: &str = "it belongs to the file as a whole: set it there";
 
 /// What a variant may not set, because it belongs to all variants together, and why.
-const SHARED_BY_VARIANTS: [(&str, &str); 8] = [
+const SHARED_BY_VARIANTS: [(&str, &str); 9] = [
     ("version", OF_THE_FILE),
     ("name", OF_THE_FILE),
     ("seed", OF_THE_FILE),
     ("replicas", OF_THE_FILE),
     ("bucket", "all variants share the buckets of one timeline: set it for the file as a whole"),
+    ("allow", OF_THE_FILE),
     ("expect", OF_THE_FILE),
     ("variants", OF_THE_FILE),
     ("sweep", OF_THE_FILE),
 ];
 
 /// What flags may not set, and why.
-const CLOSED_TO_FLAGS: [(&str, &str); 3] = [
+const CLOSED_TO_FLAGS: [(&str, &str); 4] = [
+    ("allow", OF_THE_FILE),
     ("expect", OF_THE_FILE),
     ("variants", OF_THE_FILE),
     ("sweep", "`stormsim sweep` has flags for it: `--vary` and `--metric`"),

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
+use crate::analysis::lint;
 use crate::experiment::Statistic;
 use crate::experiment::axis::Axis;
 use crate::failure::ErrorKind;
@@ -17,6 +18,9 @@ use crate::time::Span;
 
 /// What a name looks like, as a regular expression.
 pub const NAME_PATTERN: &str = "^[A-Za-z0-9_-]+$";
+
+/// What a path looks like, as a regular expression.
+const PATH_PATTERN: &str = r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$";
 
 /// What a duration looks like, as a regular expression.
 const DURATION_PATTERN: &str = r"^[0-9]*\.?[0-9]+(ns|us|ms|s|m|h|d)$";
@@ -294,6 +298,45 @@ impl Read for Text {
             Value::String(text) => Some(Self(text.clone())),
             _ => reader.mismatch(node, "a string in quotes"),
         }
+    }
+}
+
+/// A rule of `stormsim lint`.
+#[derive(Clone, Copy, Debug)]
+pub struct RuleId(pub &'static str);
+
+inline_schema!([] RuleId, "RuleId", { "enum": lint::ids().collect::<Vec<_>>() });
+
+impl Read for RuleId {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Text(text) = Text::read(node, reader)?;
+        if let Some(rule) = lint::rule(&text) {
+            return Some(Self(rule.id));
+        }
+        let error = Diagnostic::new(format!("{} has an unknown rule `{text}`", reader.path())).at(&node.place);
+        let hint = suggest::hint(&text, "rules", lint::ids());
+        reader.refuse(error.maybe_hint(hint).hint_else(|| "`stormsim lint --rules` lists them".to_owned()))
+    }
+}
+
+/// The path of a setting: names with dots between them.
+#[derive(Clone, Debug)]
+pub struct PathText(pub String);
+
+inline_schema!([] PathText, "PathText", { "type": "string", "pattern": PATH_PATTERN });
+
+impl Read for PathText {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Text(text) = Text::read(node, reader)?;
+        if text.split('.').all(is_name) {
+            return Some(Self(text));
+        }
+        let error = Diagnostic::new(format!("{} is no path: `{text}`", reader.path())).at(&node.place);
+        reader.refuse(error.hint("a path is names with dots between them, such as `retries.patient.backoff`"))
     }
 }
 

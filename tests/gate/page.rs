@@ -64,16 +64,18 @@ fn every_command_of_the_page_runs() {
             }
         };
         for line in &commands {
-            assert!(line.starts_with("stormsim test "), "{line}");
+            assert!(["stormsim test ", "stormsim lint "].iter().any(|start| line.starts_with(start)), "{line}");
             printed += &run(folder.path(), line).stdout;
         }
         count += commands.len();
     }
-    assert!(count >= 11, "only {count} commands were run");
+    assert!(count >= 16, "only {count} commands were run");
     let [_, hooks] = yaml_blocks();
-    let entry = hooks["repos"][0]["hooks"][0]["entry"].as_str().expect("a command");
-    let done = run(folder.path(), &format!("{entry} scenarios/payments.toml"));
-    assert_eq!((done.stdout, done.stderr), (String::new(), String::new()), "a hook that passes says nothing");
+    for hook in hooks["repos"][0]["hooks"].as_array().expect("hooks") {
+        let entry = hook["entry"].as_str().expect("a command");
+        let done = run(folder.path(), &format!("{entry} scenarios/payments.toml"));
+        assert_eq!((done.stdout, done.stderr), (String::new(), String::new()), "a hook that passes says nothing");
+    }
 }
 
 /// What the steps of a workflow do with stormsim.
@@ -87,7 +89,7 @@ fn commands_of(workflow: &Value) -> Vec<String> {
 #[test]
 fn the_workflow_and_the_hook_have_the_shape_that_they_must_have() {
     let [workflow, hooks] = yaml_blocks();
-    assert_eq!(commands_of(&workflow).len(), 2, "{workflow}");
+    assert_eq!(commands_of(&workflow).len(), 3, "{workflow}");
     assert_eq!(workflow["on"]["push"]["branches"][0], "main");
     assert!(workflow["on"].as_object().is_some_and(|on| on.contains_key("pull_request")), "{workflow}");
     let job = &workflow["jobs"]["scenarios"];
@@ -95,10 +97,11 @@ fn the_workflow_and_the_hook_have_the_shape_that_they_must_have() {
     for step in job["steps"].as_array().expect("a list of steps") {
         assert!(step["uses"].is_string() != step["run"].is_string(), "{step}");
     }
-    let hook = &hooks["repos"][0]["hooks"][0];
-    assert_eq!((&hooks["repos"][0]["repo"], &hook["language"]), (&"local".into(), &"system".into()));
-    for key in ["id", "name", "entry", "files"] {
-        assert!(hook[key].is_string(), "`{key}` of {hook}");
+    for hook in hooks["repos"][0]["hooks"].as_array().expect("hooks") {
+        assert_eq!((&hooks["repos"][0]["repo"], &hook["language"]), (&"local".into(), &"system".into()));
+        for key in ["id", "name", "entry", "files"] {
+            assert!(hook[key].is_string(), "`{key}` of {hook}");
+        }
+        assert_eq!(hook["files"], r"^scenarios/.*\.toml$");
     }
-    assert_eq!(hook["files"], r"^scenarios/.*\.toml$");
 }

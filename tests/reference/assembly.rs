@@ -64,6 +64,7 @@ impl Sketch {
                 groups: (0..self.groups.len()).map(group_name).collect(),
                 services: (0..services.len()).map(service_name).collect(),
                 calls: (0..edges.calls.len()).map(call_name).collect(),
+                policies: (0..self.policies.len()).map(policy_name).collect(),
                 faults: Vec::new(),
             },
             services,
@@ -152,6 +153,10 @@ fn group_name(index: usize) -> String {
 
 fn service_name(index: usize) -> String {
     format!("service{index}")
+}
+
+fn policy_name(index: usize) -> String {
+    format!("policy{index}")
 }
 
 fn call_name(index: usize) -> String {

@@ -147,6 +147,7 @@ fn finite_servers_become_exactly_this_plan() {
             groups: names(&["web"]),
             services: names(&["front", "db"]),
             calls: names(&["web->front", "front->db", "front->slow"]),
+            policies: names(&["none"]),
             faults: vec![],
         },
     };

@@ -181,6 +181,7 @@ fn three_tiers_become_exactly_this_plan() {
                 "orders->db",
                 "orders->audit",
             ]),
+            policies: names(&["none", "patient", "eager"]),
             faults: names(&["outage", "closed"]),
         },
     };

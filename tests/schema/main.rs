@@ -1,4 +1,4 @@
-//! The JSON Schema, the reference page of the scenario format and that of the metrics are made from the code,
+//! The JSON Schema and the reference pages of the scenario format, the metrics and the lint rules are made from the code,
 //! committed, and current. `UPDATE_SCHEMA=1 cargo test --test schema` writes them anew.
 
 mod accepts;
@@ -39,6 +39,11 @@ fn the_reference_page_is_current() {
 #[test]
 fn the_page_of_metrics_is_current() {
     check_or_write("docs/metrics.md", &metrics_page::write());
+}
+
+#[test]
+fn the_page_of_lint_rules_is_current() {
+    check_or_write("docs/lint.md", &stormsim::report::lint::page());
 }
 
 /// The command prints what is committed, to the byte.

@@ -6,7 +6,7 @@ use crate::experiment::{Comparison, Contrast, Difference, Shown, Stat, Summary};
 use crate::report::number::{self, Style};
 use crate::report::text::figures::SCENARIO;
 use crate::report::text::grid::{self, Column};
-use crate::report::text::wrap;
+use crate::wrap;
 
 /// What a sentence may be about, the most telling first.
 const TOLD: [(&str, &str, Style); 6] = [

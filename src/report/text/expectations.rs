@@ -4,8 +4,9 @@ use crate::experiment::{Judgement, Summary, Verdict};
 use crate::report::number;
 use crate::report::text::grid::{self, Column};
 use crate::report::text::sentences::Sentences;
-use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, styled, wrap};
+use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, styled};
 use crate::report::verdict::{came_out, condition, metric, not_settled, result, subject};
+use crate::wrap;
 
 pub(super) const FAILED: &str = "FAILED";
 /// Further sentences on what is not settled would bury the table.

@@ -2,7 +2,8 @@
 
 use crate::experiment::{Crossing, FrontierSummary, Op, Point, VariantFrontier};
 use crate::report::number::{self, Style};
-use crate::report::text::{Counted, TITLE, WARNING, styled, wrap};
+use crate::report::text::{Counted, TITLE, WARNING, styled};
+use crate::wrap;
 
 /// The sentences, for a page of `width` columns.
 pub(super) fn render(frontier: &FrontierSummary, width: usize) -> String {

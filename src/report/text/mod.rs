@@ -13,7 +13,7 @@ pub(super) mod partial;
 mod recovery;
 mod sentences;
 mod sweep;
-mod wrap;
+mod templates;
 
 use std::fmt;
 use std::path::Path;
@@ -24,6 +24,8 @@ use crate::analysis::Explanation;
 use crate::experiment::{FrontierSummary, Reached, Summary, SweepSummary};
 use crate::report::coverage;
 use crate::report::number::{self, INCOMPLETE};
+use crate::templates::Template;
+use crate::wrap;
 
 const TITLE: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -85,6 +87,16 @@ pub(super) fn unmatched(files: &[(&Path, &Summary)]) -> String {
 /// Only the expectations that were not met, after a line that names the scenario; nothing if all were.
 pub fn failures(summary: &Summary) -> String {
     expectations::failures(summary)
+}
+
+/// Scenarios to start from, for a page of `width` columns, and how to get one.
+pub fn templates(templates: &[Template], width: usize) -> String {
+    templates::list(templates, width)
+}
+
+/// Where a scenario to start from was written, and what to do with it.
+pub fn started(file: &Path) -> String {
+    templates::written(file)
 }
 
 /// Where the files `names` were written, for a page of `width` columns. A name, or the path `dir`, is never broken.

@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 
 use crate::experiment::{FaultWindows, MetricTable, Stat, Strain, Summary, VariantSummary};
 use crate::report::number::{self, Style, instant};
-use crate::report::text::{Counted, wrap};
+use crate::report::text::Counted;
+use crate::wrap;
 
 /// More sentences would bury the tables; `summary.csv` has all figures.
 const SHOWN: usize = 20;

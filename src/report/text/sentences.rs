@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::report::text::wrap;
+use crate::wrap;
 
 /// A space at which no line ends; it is shown as any other.
 pub(super) const NO_BREAK: &str = "\u{a0}";

@@ -4,7 +4,8 @@ use crate::experiment::axis::Cell;
 use crate::experiment::{SweepCell, SweepSummary};
 use crate::report::number::{self, Style};
 use crate::report::text::grid::{self, Column};
-use crate::report::text::{Counted, TITLE, WARNING, styled, wrap};
+use crate::report::text::{Counted, TITLE, WARNING, styled};
+use crate::wrap;
 
 /// The most rows of the table: more are for a program, or a chart.
 const ROWS_MAX: usize = 60;

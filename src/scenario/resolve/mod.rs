@@ -1,6 +1,7 @@
 //! From typed tables to a draft of the plan: names become ids, defaults are filled in, and what contradicts itself is
 //! reported. A key that was wrong already has been reported: it counts as present, and its value is never looked at.
 
+mod allow;
 mod arrivals;
 mod budgets;
 mod calls;
@@ -23,6 +24,7 @@ mod sweep;
 mod targets;
 mod windows;
 
+pub use allow::allowed;
 pub use expectations::{Judged, expectations};
 pub use sweep::{axes, measures};
 

@@ -31,11 +31,12 @@ impl Resolver<'_> {
             min_attempt: Span::ZERO,
             server_delay: ServerDelay::IGNORE,
         };
-        let mut policies = vec![PolicyDraft { policy: none.clone(), budget: None }];
+        let without_retries = |name: &str| PolicyDraft { name: name.to_owned(), policy: none.clone(), budget: None };
+        let mut policies = vec![without_retries(NO_POLICY)];
         for (name, field) in self.tables.retries.entries() {
             if self.is_stray("retries", name) {
                 // Like one that is wrong as a whole it keeps its position.
-                policies.push(PolicyDraft { policy: none.clone(), budget: None });
+                policies.push(without_retries(name));
                 continue;
             }
             let wrong = RetryTable::default();
@@ -55,7 +56,7 @@ impl Resolver<'_> {
                 min_attempt: table.min_attempt.get().map_or(Span::ZERO, |&Duration(span)| span),
                 server_delay: self.server_delay(name, table),
             };
-            policies.push(PolicyDraft { policy, budget: self.budget(name, table) });
+            policies.push(PolicyDraft { name: name.to_owned(), policy, budget: self.budget(name, table) });
         }
         policies
     }

@@ -3,6 +3,7 @@
 //! What is absent, wrong or good is told apart here; what follows from it is decided in
 //! [`resolve`](crate::scenario::resolve).
 
+mod allow;
 mod arrivals;
 mod budgets;
 mod calls;
@@ -18,6 +19,7 @@ mod retries;
 mod services;
 mod sweep;
 
+pub use allow::AllowTable;
 pub use arrivals::{ArrivalsChoice, ClosedTable, PeriodicTable, PointTable, TraceTable};
 pub use budgets::{
     AwsModeChoice, AwsQuotaTable, BudgetChoice, ConcurrencyTable, DepositChoice, GrpcThrottleTable,
@@ -84,6 +86,8 @@ table! {
     variants: Named<VariantTable>,
     /// What `stormsim sweep` varies where its flags do not say. Default: `{}`. Example: `{ vary = ["retries.patient.max_attempts=1,2,4"], metrics = ["success_ratio"] }`.
     sweep: SweepTable,
+    /// What `stormsim lint` may find here. Default: `[]`. Example: `[{ rules = ["no-jitter"], reason = "one client: there is nobody to be spread from" }]`.
+    allow: Vec<Spanned<AllowTable>>,
     /// What must come out. Default: `[]`. Example: `[{ metric = "amplification", service = "db", at_most = 3 }]`.
     expect: Vec<Spanned<ExpectTable>>,
 }

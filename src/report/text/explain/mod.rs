@@ -7,7 +7,8 @@ mod services;
 use crate::analysis::Explanation;
 use crate::report::number::{self, Style};
 use crate::report::text::grid::Column;
-use crate::report::text::{TITLE, styled, wrap};
+use crate::report::text::{TITLE, styled};
+use crate::wrap;
 
 /// Stands for a blank where no line may end.
 const KEPT: char = '\u{a0}';

@@ -2,7 +2,7 @@
 
 /// Sets words in lines of at most `width` characters; a word that is longer has a line of its own and is never cut. The
 /// first line begins with `first`, the others with `rest`; each ends with a newline. No words make no line.
-pub(super) fn words<'a>(words: impl IntoIterator<Item = &'a str>, [first, rest]: [&str; 2], width: usize) -> String {
+pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>, [first, rest]: [&str; 2], width: usize) -> String {
     let mut text = String::new();
     let mut taken = 0;
     for word in words {
@@ -26,6 +26,15 @@ pub(super) fn words<'a>(words: impl IntoIterator<Item = &'a str>, [first, rest]:
     text
 }
 
+/// The words of a text, for [`words`]: what stands in back-ticks is one, so that it can be copied.
+pub(crate) fn sentence(text: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    text.split(move |c: char| {
+        quoted ^= c == '`';
+        c == ' ' && !quoted
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +46,12 @@ mod tests {
         assert_eq!(text(11), " aa bb µµ\n   dd\n");
         assert_eq!(text(1), " aa\n   bb\n   µµ\n   dd\n");
         assert_eq!(words([], [" ", " "], 80), "");
+    }
+
+    #[test]
+    fn what_is_quoted_is_one_word() {
+        let words: Vec<&str> = sentence("write `a = 1`, or `b`").collect();
+        assert_eq!(words, ["write", "`a = 1`,", "or", "`b`"]);
+        assert_eq!(sentence("an `open one").collect::<Vec<_>>(), ["an", "`open one"]);
     }
 }

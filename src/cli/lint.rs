@@ -1,0 +1,63 @@
+//! `stormsim lint`: what will go wrong, without a run.
+
+use std::path::Path;
+
+use stormsim::analysis::lint::{self, Rule};
+use stormsim::report::github;
+use stormsim::report::lint as report;
+use stormsim::scenario::{Overrides, ScenarioFile, Severity};
+
+use crate::cli::args::{LintArguments, LintFormat};
+use crate::cli::terminal::Terminal;
+use crate::cli::{CommandError, Exit, paths};
+
+/// Looks at every file and prints what the rules find; or says what rules there are.
+pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
+    let LintArguments { paths, explain, rules, deny_warnings, format, quiet } = arguments;
+    if *rules {
+        terminal.result(&report::rules(terminal.width()))?;
+        return Ok(Exit::Good);
+    }
+    if let Some(id) = explain {
+        terminal.result(&report::explanation(named(id)?, terminal.width()))?;
+        return Ok(Exit::Good);
+    }
+    let files = paths::scenarios(paths)?;
+    let looked: Vec<report::Looked<'_>> = files.iter().map(|file| (file.as_path(), look(file))).collect();
+    let least = if *quiet && !deny_warnings { Severity::Error } else { Severity::Warning };
+    let mut exit = Exit::Good;
+    for (_, looked) in &looked {
+        exit = exit.max(match looked {
+            Err(wrong) => {
+                terminal.message(&wrong.render(true, terminal.width()));
+                Exit::Error
+            }
+            Ok(linted) if linted.count(Severity::Error) > 0 => Exit::Failed,
+            Ok(linted) if *deny_warnings && linted.count(Severity::Warning) > 0 => Exit::Failed,
+            Ok(_) => Exit::Good,
+        });
+    }
+    terminal.result(&match format {
+        LintFormat::Text => report::text(&looked, least, *quiet, terminal.width()),
+        LintFormat::Json => report::json(&looked),
+        LintFormat::Sarif => report::sarif(&looked),
+        LintFormat::Github => github::findings(&looked, least, *quiet, terminal.width()),
+    })?;
+    Ok(exit)
+}
+
+fn look(file: &Path) -> Result<lint::Linted, stormsim::scenario::Diagnostics> {
+    lint::lint(&ScenarioFile::read(file)?, &Overrides::default())
+}
+
+fn named(id: &str) -> Result<&'static Rule, CommandError> {
+    lint::rule(id).ok_or_else(|| {
+        let meant: Vec<String> = lint::meant(id).into_iter().map(|id| format!("`{id}`")).collect();
+        let hint = if meant.is_empty() {
+            "`stormsim lint --rules` lists them".to_owned()
+        } else {
+            format!("did you mean {}?", meant.join(" or "))
+        };
+        CommandError::Message(format!("there is no rule `{id}`: {hint}"))
+    })
+}

@@ -1,0 +1,148 @@
+//! Where a scenario file says something: from the path of a setting to its place in the text.
+
+use indexmap::IndexMap;
+
+use crate::experiment::Position;
+use crate::scenario::ScenarioFile;
+use crate::scenario::document::{self, Entry, Table, Value};
+use crate::scenario::overrides::{self, Setting};
+use crate::scenario::source::{Place, Sources};
+
+/// The places of a scenario file.
+pub(crate) struct Places {
+    sources: Sources,
+    root: Table,
+    variants: IndexMap<String, Vec<Setting>>,
+}
+
+/// Where something is said, or would be.
+pub(crate) struct Found {
+    /// The path that was looked for, as far as it goes.
+    pub path: String,
+    /// Its place; none if the file says nothing of it.
+    pub place: Option<Place>,
+}
+
+impl Places {
+    /// Of a file that is a scenario.
+    pub fn of(file: &ScenarioFile) -> Self {
+        let mut sources = Sources::default();
+        sources.add(&file.name, &file.text);
+        let root = document::parse(&file.text).root;
+        // What is wrong with them has been reported to whoever made a scenario of the file.
+        let variants = overrides::variants(&root, &mut Vec::new());
+        Self { sources, root, variants }
+    }
+
+    /// Where a variant says one of these `keys` of `owner`, a path: the first of them that is there; else where it says
+    /// `owner`, or as much of that as it does.
+    pub fn find(&self, variant: &str, owner: &str, keys: &[&str]) -> Found {
+        let owner: Vec<&str> = owner.split('.').collect();
+        for &key in keys {
+            let path: Vec<&str> = owner.iter().copied().chain(key.split('.')).collect();
+            let (depth, place) = self.deepest(variant, &path);
+            if depth == path.len() {
+                return Found { path: path.join("."), place };
+            }
+        }
+        Found { path: owner.join("."), place: self.deepest(variant, &owner).1 }
+    }
+
+    /// How many of the names of a path lead to something, and where that is: in the settings of the variant if they go
+    /// as far as the file itself.
+    fn deepest(&self, variant: &str, path: &[&str]) -> (usize, Option<Place>) {
+        let settings = self.variants.get(variant).into_iter().flatten();
+        let in_variant = settings.filter_map(|setting| {
+            let own = setting.names();
+            if own.len() > path.len() || !own.zip(path).all(|(own, name)| own == *name) {
+                return None;
+            }
+            let own = setting.names().len();
+            let (depth, place) = descend(&setting.value().value, &path[own..]);
+            Some((own + depth, place.or_else(|| Some(setting.place()))))
+        });
+        let in_file = descend_table(&self.root, path);
+        in_variant.chain([in_file]).fold((0, None), |best, next| if next.0 > best.0 { next } else { best })
+    }
+
+    /// The line and the column of a place.
+    pub fn position(&self, place: &Place) -> Option<Position> {
+        self.sources.position(place)
+    }
+
+    /// The texts, for messages about these places.
+    pub fn into_sources(self) -> Sources {
+        self.sources
+    }
+}
+
+fn descend(value: &Value, path: &[&str]) -> (usize, Option<Place>) {
+    match value {
+        Value::Table(table) => descend_table(table, path),
+        _ => (0, None),
+    }
+}
+
+/// How many of the names lead to something in a table, and where that is; none if the first does not.
+fn descend_table(table: &Table, path: &[&str]) -> (usize, Option<Place>) {
+    let Some((name, rest)) = path.split_first() else { return (0, None) };
+    let Some(entry) = table.get(*name) else { return (0, None) };
+    let (depth, place) = descend(&entry.node.value, rest);
+    (1 + depth, place.or_else(|| Some(place_of(entry))))
+}
+
+/// A key with its value; of a table only the key: it may be long.
+fn place_of(Entry { key, node }: &Entry) -> Place {
+    match node.value {
+        Value::Table(_) => key.clone(),
+        _ => key.start..node.place.end.max(key.end),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const TEXT: &str = r#"
+[retries.patient]
+max_retries = 2
+backoff = { fixed = "1s" }
+[services.db]
+[variants.jittered]
+"retries.patient.jitter" = "full"
+"retries.patient.backoff" = { fixed = "2s" }
+[variants.whole]
+"retries.patient" = { max_retries = 3 }
+"#;
+
+    fn found(variant: &str, owner: &str, keys: &[&str]) -> (String, String) {
+        let (name, text, folder) = ("file".to_owned(), TEXT.to_owned(), PathBuf::new());
+        let places = Places::of(&ScenarioFile { name, text, folder });
+        let Found { path, place } = places.find(variant, owner, keys);
+        (path, place.map_or_else(String::new, |place| TEXT[place].to_owned()))
+    }
+
+    /// The variant's own setting is what counts there; what it does not set is where the file says it; and what nobody
+    /// sets is missing where it would be.
+    #[test]
+    fn a_setting_is_where_it_was_set_last() {
+        let at = |variant: &str, keys: &[&str]| found(variant, "retries.patient", keys);
+        let pair = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+        assert_eq!(
+            at("base", &["backoff"]),
+            pair("retries.patient.backoff", "backoff = { fixed = \"1s\" }".get(..7).unwrap())
+        );
+        assert_eq!(at("base", &["jitter"]), pair("retries.patient", "patient"));
+        assert_eq!(at("jittered", &["jitter"]).1, "retries.patient.jitter\" = \"full\"".trim_start_matches('"'));
+        assert_eq!(at("jittered", &["backoff.fixed"]), pair("retries.patient.backoff.fixed", "fixed = \"2s\""));
+        assert_eq!(
+            at("jittered", &["max_attempts", "max_retries"]),
+            pair("retries.patient.max_retries", "max_retries = 2")
+        );
+        assert_eq!(at("whole", &["max_retries"]), pair("retries.patient.max_retries", "max_retries = 3"));
+        assert_eq!(found("base", "services.db", &["queue"]), pair("services.db", "db"));
+        assert_eq!(found("base", "services.cache", &["queue"]), pair("services.cache", "services"));
+    }
+}
