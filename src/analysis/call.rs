@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::analysis::answers::Longest;
 use crate::analysis::course::{Course, Failing, Over};
 use crate::analysis::explain::Questions;
-use crate::analysis::peak::retry_peak;
+use crate::analysis::peak::{first_peak, retry_peak};
 use crate::analysis::success::Success;
 use crate::dist::Dist;
 use crate::plan::{Call, CallId, Plan};
@@ -55,8 +55,13 @@ pub struct CallExplained {
     /// The longest that the call can take, however its attempts fail; none where that has no end, or was not followed up
     /// to there.
     pub worst_s: Option<f64>,
+    /// Whether it was followed up to there.
+    pub worst_is_known: bool,
     /// Where there is not enough time for all attempts.
     pub unfit: Vec<Unfit>,
+    /// Of clients that begin at set times: how many are expected to make this call in the densest 100 ms; none of other
+    /// callers, and where it has no simple form.
+    pub first_peak: Option<f64>,
     /// Of clients that begin at one instant, if all of their attempts are refused at once: how many retries are expected
     /// in the densest 100 ms; none of other callers, and where it has no simple form.
     pub retry_peak: Option<f64>,
@@ -128,12 +133,14 @@ impl CallExplained {
         let refused = course(Failing::Refused);
         let failing = course(answer.map_or(Failing::Silently, Failing::Late));
         let silent = course(Failing::Silently);
+        let anyhow = course(Failing::Anyhow(Span::UNLIMITED));
+        let max_attempts = (policy.max_attempts != u32::MAX).then_some(policy.max_attempts);
         let unreachable = (call.connect_timeout.after < call.timeout.after).then(|| course(Failing::Unreachable));
         let limit = |span: Span| (span < Span::LIMIT).then(|| span.as_s());
         let mut explained = Self {
             call: plan.labels.calls[id.index()].clone(),
             target: plan.labels.services[call.target.index()].clone(),
-            max_attempts: (policy.max_attempts != u32::MAX).then_some(policy.max_attempts),
+            max_attempts,
             has_budget: call.budget.is_some(),
             is_guarded: call.is_guarded(),
             minds_servers: minds_servers(plan, policy),
@@ -147,10 +154,12 @@ impl CallExplained {
             failing,
             silent,
             unreachable,
-            worst_s: longest.end(id, deadline).map(Span::as_s),
+            worst_s: anyhow.given_up.map(Span::as_s),
+            worst_is_known: anyhow.given_up.is_some() || anyhow.over != Over::NotFollowed,
             unfit: Vec::new(),
+            first_peak: first_peak(plan, call),
             retry_peak: retry_peak(plan, call),
-            success: Success::of(questions.failure, attempts(plan, call, deadline)),
+            success: Success::of(questions.failure, anyhow.most.or(max_attempts.map(u64::from))),
             callee: CalleeTimes::of(plan, call, questions.false_timeouts),
         };
         explained.unfit = explained.unfit();
@@ -186,13 +195,6 @@ pub(super) fn minds_servers(plan: &Plan, policy: &RetryPolicy) -> bool {
 /// How many waits are listed of so many attempts.
 fn waits(max_attempts: u32) -> usize {
     (max_attempts as usize - 1).min(WAITS_MAX)
-}
-
-/// How many attempts there can be, however they fail; none without a limit.
-fn attempts(plan: &Plan, call: &Call, deadline: Span) -> Option<u64> {
-    let course = Course::of(plan, call, Failing::Anyhow(Span::UNLIMITED), deadline);
-    let policy = &plan.policies[call.policy.index()];
-    course.most.or((policy.max_attempts != u32::MAX).then_some(u64::from(policy.max_attempts)))
 }
 
 impl WaitExplained {

@@ -257,3 +257,6 @@ fn hedged(call: &Call, lasts: Span) -> Span {
 fn last_sent(hedge: &Hedge) -> Span {
     Span::from_ns(hedge.after.after.as_ns().saturating_mul(u64::from(hedge.copies)).min(Span::LIMIT.as_ns()))
 }
+
+#[cfg(test)]
+mod tests;

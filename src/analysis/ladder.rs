@@ -195,3 +195,6 @@ fn path(client: &str, hops: &[Hop]) -> Path {
         hops: hops.iter().enumerate().map(with_shares).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -165,3 +165,98 @@ impl Flow {
         piece.map_or(0.0, |piece| piece.rate + piece.slope * at.since(piece.from).as_s())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Overrides, Scenario};
+
+    /// These clients, services a to c of 10 workers each, which take 100 ms, so that they can do 100/s, and a policy with
+    /// three attempts.
+    fn loads_of(clients: &str, settings: &str) -> Vec<ServiceLoad> {
+        let service = "{ workers = 10, service_time = \"100ms\" }";
+        let text = format!(
+            "version = 1\nname = \"load\"\nservices.a = {service}\nservices.b = {service}\nservices.c = {service}\n\
+             {settings}\n{clients}\n[retries.thrice]\nmax_attempts = 3\n"
+        );
+        let scenario = Scenario::parse("load", &text, std::path::Path::new(""), &Overrides::default());
+        loads(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1)
+    }
+
+    fn told(load: &ServiceLoad) -> (Option<f64>, Option<f64>, Option<Standing>) {
+        (load.offered_rps, load.failing_rps, load.standing)
+    }
+
+    const HORIZON: &str = "horizon = \"100s\"";
+
+    fn group(name: &str, arrivals: &str, call: &str) -> String {
+        format!("[clients.{name}]\narrivals = {{ {arrivals} }}\ncalls.{call}\n")
+    }
+
+    /// One group has no rate: what it does not come to can be told nevertheless.
+    #[test]
+    fn what_can_be_told_is_told_service_by_service() {
+        let clients = group("steady", "constant = { rate = 40 }", "a = { retry = \"thrice\" }")
+            + &group("looping", "closed = { think = \"1s\" }", "b = {}")
+            + "[clients.timers]\ncount = 1200\narrivals.periodic = { every = \"60s\" }\ncalls.c = {}\n";
+        let [a, b, c] = &loads_of(&clients, HORIZON)[..] else { panic!("three services") };
+        assert_eq!(told(a), (Some(40.0), Some(120.0), Some(Standing::Vulnerable)));
+        assert_eq!(told(b), (None, None, None));
+        assert_eq!(told(c), (Some(20.0), Some(20.0), Some(Standing::Stable)));
+        assert_eq!(b.clients, [AttemptsOfClient { client: "looping".to_owned(), at_most: Some(1.0) }]);
+    }
+
+    #[test]
+    fn what_has_no_limit_or_a_budget_is_not_told_where_it_arrives() {
+        let unlimited = "[retries.ever]\nmax_attempts = \"unlimited\"\nbackoff = { fixed = \"1s\" }\n[retries.thrifty]\n\
+                         max_attempts = 3\nbudget = { token_bucket = { max = 10, per_success = 0.1 } }\n";
+        let clients = unlimited.to_owned()
+            + &group("one", "constant = { rate = 40 }", "a = { retry = \"ever\" }")
+            + &group("two", "constant = { rate = 110 }", "b = { retry = \"thrifty\" }")
+            + &group("three", "constant = { rate = 10 }", "c = { retry = \"thrice\" }");
+        let [a, b, c] = &loads_of(&clients, HORIZON)[..] else { panic!("three services") };
+        assert_eq!((told(a), a.clients[0].at_most), ((Some(40.0), None, None), None));
+        assert_eq!((told(b), b.clients[0].at_most), ((Some(110.0), None, Some(Standing::Overloaded)), Some(3.0)));
+        assert_eq!(told(c), (Some(10.0), Some(30.0), Some(Standing::Stable)));
+    }
+
+    /// At the very capacity what waits never becomes less: neither is stable.
+    #[test]
+    fn a_load_that_is_equal_to_the_capacity_is_not_stable() {
+        let clients = group("one", "constant = { rate = 100 }", "a = {}")
+            + &group("two", "constant = { rate = 50 }", "b = { retry = \"twice\" }")
+            + &group("three", "constant = { rate = 33.3 }", "c = { retry = \"thrice\" }")
+            + "[retries.twice]\nmax_attempts = 2\n";
+        let standings: Vec<_> = loads_of(&clients, HORIZON).iter().map(|load| load.standing).collect();
+        let expected = [Standing::Overloaded, Standing::Vulnerable, Standing::Stable].map(Some);
+        assert_eq!(standings, expected);
+    }
+
+    /// 60/s up to 10 s and 70/s from there on are never 130/s. A ramp to 80/s that ends at 30 s is cut off at 20 s by the
+    /// window, where 40/s are on top of 70/s; and a horizon may cut that.
+    #[test]
+    fn only_what_comes_at_the_same_time_is_added() {
+        let constant = |rate: u32| format!("constant = {{ rate = {rate} }}");
+        let window = |from: u32, until: u32| format!("from = \"{from}s\"\nuntil = \"{until}s\"\n");
+        let mut clients = group("one", &constant(60), "a = {}") + &window(0, 10);
+        clients += &(group("two", &constant(70), "a = {}") + &window(10, 40));
+        assert_eq!(loads_of(&clients, "")[0].offered_rps, Some(70.0));
+        let ramp = "profile = [{ at = \"10s\", rate = 0 }, { at = \"30s\", rate = 80, ramp = true }]";
+        clients += &(group("three", ramp, "a = {}") + &window(0, 20));
+        assert_eq!(loads_of(&clients, "")[0].offered_rps, Some(110.0));
+        assert_eq!(loads_of(&clients, "horizon = \"15s\"")[0].offered_rps, Some(90.0));
+        assert_eq!(loads_of(&clients, "horizon = \"5s\"")[0].offered_rps, Some(60.0));
+    }
+
+    /// A call that is made in half of the cases counts half on average, and once at the most.
+    #[test]
+    fn a_rate_is_a_mean_and_one_request_is_not() {
+        let half = "services.front = { calls.a = { probability = 0.5, retry = \"thrice\" } }\n";
+        let clients = group("one", "constant = { rate = 40 }", "front = {}");
+        let all = loads_of(&clients, &format!("{HORIZON}\n{half}"));
+        assert_eq!(
+            (told(&all[0]), all[0].clients[0].at_most),
+            ((Some(20.0), Some(60.0), Some(Standing::Stable)), Some(3.0))
+        );
+    }
+}

@@ -1,10 +1,11 @@
-//! How many clients try again in the same 100 ms, if all of them fail at once.
+//! How many clients begin in the same 100 ms, and try again in the same 100 ms if all of them fail at once.
 
 use std::collections::BTreeMap;
 
 use crate::analysis::call::minds_servers;
+use crate::dist::Dist;
 use crate::failure::ErrorKind;
-use crate::plan::{Arrivals, Call, Origin, Plan};
+use crate::plan::{Arrivals, Call, Group, Origin, Plan};
 use crate::policy::{Schedule, WaitRange};
 use crate::time::{Instant, Span};
 
@@ -21,17 +22,43 @@ const STEPS_MAX: u64 = 20_000_000;
 /// a window: so what bends within a cell moves the result by less than 1 %.
 const CELLS: u64 = 50;
 
-/// The expected number of retries in the densest aligned window of 100 ms, if all clients of a burst make this call and
-/// every attempt of it is refused at once.
+/// The expected number of clients that begin with this call in the densest aligned window of 100 ms, where they begin at
+/// set times: all at once, or one after another over some time in each period. None of other calls.
+pub fn first_peak(plan: &Plan, call: &Call) -> Option<f64> {
+    let group = made_by_all_of(plan, call)?;
+    let clients = f64::from(group.clients);
+    let (every, offset) = match &group.arrivals {
+        Arrivals::Burst { .. } => return Some(clients),
+        Arrivals::Periodic { every, offset } => (*every, offset),
+        _ => return None,
+    };
+    let (least, most) = offset.bounds();
+    if group.from + most? >= group.until || most? - least >= every {
+        return None;
+    }
+    match offset {
+        Dist::Constant(_) => Some(clients),
+        Dist::Uniform { values, step, .. } if *step >= WINDOW => Some(clients / *values as f64),
+        // Wider than two windows it fills one of them, whatever lies where.
+        Dist::Uniform { values, step, .. } if step.as_ns() == 1 && *values >= 2 * WINDOW.as_ns() => {
+            Some(clients * WINDOW.as_ns() as f64 / *values as f64)
+        }
+        _ => None,
+    }
+}
+
+/// The expected number of retries in the densest aligned window of 100 ms, if all clients of a group begin with this call
+/// at once, or at once in every period, and every attempt of it is refused at once.
 ///
 /// The instant of retry k is the sum of k waits, each uniform over its range: its distribution is that of the one before,
 /// folded with a uniform one. What the densest window has in one run exceeds this by what chance adds, some times the
 /// square root.
 ///
-/// None where there is no burst, where this has no such form (waits or ways that vary otherwise), where something else
-/// than the policy and the time limit of the call decides about retries, and where it takes too many steps.
+/// None where they do not begin at once, where this has no such form (waits or ways that vary otherwise), where something
+/// else than the policy and the time limit of the call decides about retries, where these go on for longer than a period,
+/// and where it takes too many steps.
 pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
-    let (clients, at) = burst(plan, call)?;
+    let Together { clients, at, period } = together(plan, call)?;
     let policy = &plan.policies[call.policy.index()];
     let is_plain = call.budget.is_none() && !call.is_guarded() && call.hedge.is_none();
     let is_plain = is_plain && !minds_servers(plan, policy);
@@ -48,16 +75,34 @@ pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
     let last_fit = limit.as_ns().checked_sub(policy.min_attempt.as_ns()).map(Span::from_ns)?;
     let last = Span::from_ns(horizon.since(at).as_ns().checked_sub(1)?).min(last_fit);
     let retries = (policy.max_attempts != u32::MAX).then(|| policy.max_attempts - 1);
-    let bounds = Bounds { round_trip, limit, last };
+    let bounds = Bounds { round_trip, limit, last, period };
     densest(&policy.schedule, retries, at, bounds).map(|share| share * f64::from(clients))
 }
 
-/// How many clients make a call at one instant, and when.
-fn burst(plan: &Plan, call: &Call) -> Option<(u32, Instant)> {
+/// The clients that all begin with a call, and with no other.
+fn made_by_all_of<'a>(plan: &'a Plan, call: &Call) -> Option<&'a Group> {
     let Origin::Group(group) = call.origin else { return None };
-    let group = &plan.groups[group.index()];
-    match group.arrivals {
-        Arrivals::Burst { at } if group.choices.len() == 1 => Some((group.clients, at)),
+    Some(&plan.groups[group.index()]).filter(|group| group.choices.len() == 1)
+}
+
+/// Clients that begin at one instant.
+struct Together {
+    clients: u32,
+    at: Instant,
+    /// After which they begin again.
+    period: Option<Span>,
+}
+
+fn together(plan: &Plan, call: &Call) -> Option<Together> {
+    let group = made_by_all_of(plan, call)?;
+    let clients = group.clients;
+    match &group.arrivals {
+        Arrivals::Burst { at } => Some(Together { clients, at: *at, period: None }),
+        // So that each period lies in the same way over the windows.
+        Arrivals::Periodic { every, offset: Dist::Constant(offset) } if every.as_ns() % WINDOW.as_ns() == 0 => {
+            let at = group.from + *offset;
+            (at < group.until).then_some(Together { clients, at, period: Some(*every) })
+        }
         _ => None,
     }
 }
@@ -71,6 +116,8 @@ struct Bounds {
     limit: Span,
     /// The last instant at which a retry may begin.
     last: Span,
+    /// They must be over by then.
+    period: Option<Span>,
 }
 
 /// The share of the clients that is expected in the densest window, if all of them begin at `at`; those that are there
@@ -111,7 +158,9 @@ fn ranges(schedule: &Schedule, retries: Option<u32>, bounds: Bounds) -> Option<V
     };
     let most = retries.map_or(usize::MAX, |retries| retries as usize);
     let ranges: Vec<WaitRange> = schedule.ranges().take(most.min(RETRIES_MAX + 1)).take_while(can_be).collect();
-    (ranges.len() <= RETRIES_MAX).then_some(ranges)
+    let latest = ranges.iter().fold(Span::ZERO, |sum, range| sum + bounds.round_trip + range.longest);
+    let are_over = bounds.period.is_none_or(|period| latest.min(bounds.last) < period);
+    (ranges.len() <= RETRIES_MAX && are_over).then_some(ranges)
 }
 
 /// When clients make a retry.
@@ -215,3 +264,6 @@ impl<'a> Area<'a> {
         self.sums[cell] + rest * f64::midpoint(self.shares[cell], end)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -205,4 +205,36 @@ mod tests {
         assert_eq!(attempts_at_most(&endless, GroupId(0)), None);
         assert_eq!(allowance(&endless, GroupId(0)), None);
     }
+
+    /// What has no limit has none below it; elsewhere there is one.
+    #[test]
+    fn a_call_without_a_limit_matters_to_what_it_reaches() {
+        let mut endless = plan("");
+        let disk = endless.labels.calls.iter().position(|call| call == "cache->disk").expect("it is there");
+        endless.calls[disk].policy = endless.calls.last().expect("that of what nobody calls").policy;
+        let most = [Some(3.0), Some(9.0), Some(6.0), None, Some(0.0)];
+        assert_eq!(mean_at_most(&endless, GroupId(0)), most);
+        assert_eq!(attempts_of_one(&endless, GroupId(0)), most);
+        // A call that is made in half of the cases, as if it always were.
+        assert_eq!(attempts_of_one(&plan(""), GroupId(0))[3], Some(33.0));
+    }
+
+    /// Of two calls that are chosen by weight the one that makes more.
+    #[test]
+    fn one_request_makes_one_call() {
+        let text = r#"
+            version = 1
+            name = "choice"
+            clients.web.arrivals = { burst = { at = "0s" } }
+            clients.web.calls.api = { weight = 1, retry = "thrice" }
+            clients.web.calls.db = { weight = 3 }
+            services.api.calls.db = {}
+            services.db = {}
+            retries.thrice = { max_attempts = 3 }
+            "#;
+        let scenario = Scenario::parse("choice", text, Path::new(""), &Overrides::default());
+        let plan = &scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1.clone();
+        assert_eq!(attempts_of_one(plan, GroupId(0)), [Some(3.0), Some(3.0)]);
+        assert_eq!(attempts_at_most(plan, GroupId(0)), Some(vec![0.75, 0.75 + 0.75]));
+    }
 }

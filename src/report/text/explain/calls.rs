@@ -22,9 +22,8 @@ pub(super) fn settings(calls: &[CallExplained], width: usize) -> String {
         columns.push(column("connect\ntimeout", calls, |call| time_or("none", call.connect_timeout_s)));
     }
     columns.push(column("limit of\nthe call", calls, |call| time_or("none", call.limit_s())));
-    columns.push(column("it takes\nat most", calls, |call| match call.worst_s {
-        None if call.silent.over == Over::NotFollowed => "not followed".to_owned(),
-        worst => time_or("no end", worst),
+    columns.push(column("it takes\nat most", calls, |call| {
+        time_or(if call.worst_is_known { "no end" } else { "not followed" }, call.worst_s)
     }));
     grid::evenly(&names(calls), &columns, width)
 }
@@ -34,7 +33,7 @@ pub(super) fn courses(calls: &[CallExplained], width: usize) -> String {
     let mut columns = vec![
         column("refused\nat once", calls, |call| course(&call.refused)),
         column("failing as late\nas they can", calls, |call| course(&call.failing)),
-        column("without\nanswer", calls, |call| course(&call.silent)),
+        column("arriving, but\nunanswered", calls, |call| course(&call.silent)),
     ];
     if calls.iter().any(|call| call.unreachable.is_some()) {
         columns.push(column("finding\nnobody", calls, |call| {
@@ -75,19 +74,28 @@ pub(super) fn sentences(calls: &[CallExplained], width: usize) -> String {
             call.has_budget.then(|| "its retry budget may refuse retries: then there are fewer attempts".to_owned()),
             call.is_guarded.then(|| "its breaker or throttle may hold attempts back: then fewer are sent".to_owned()),
             call.minds_servers.then(|| "an error may say when to try again: then it waits as that says".to_owned()),
-            call.retry_peak.map(|peak| {
-                let peak = number::plain(peak, Style::Count, 3);
-                format!(
-                    "if all clients are refused at once, {peak} retries are expected in the densest {}",
-                    kept("100 ms")
-                )
-            }),
+            peaks(call),
         ];
         for said in said.into_iter().flatten() {
             text += &sentence(&format!("{}: {said}", call.call), ["", "  "], width);
         }
     }
     text
+}
+
+/// How many clients do the same in 100 ms. One of them is no crowd.
+fn peaks(call: &CallExplained) -> Option<String> {
+    let written = |peak: f64| number::plain(peak, Style::Count, 3);
+    let window = kept("100 ms");
+    match (call.first_peak.filter(|first| *first > 1.0), call.retry_peak.filter(|retries| *retries > 1.0)) {
+        (Some(first), Some(retries)) => Some(format!(
+            "{} clients are expected in the densest {window}, and {} retries if all are refused at once",
+            written(first),
+            written(retries)
+        )),
+        (Some(first), None) => Some(format!("{} clients are expected in the densest {window}", written(first))),
+        (None, _) => None,
+    }
 }
 
 /// The waits before the retries; those at the end that are all the same once.

@@ -1,0 +1,125 @@
+//! What is said to be the least and the most, against thousands of requests that draw their waits.
+
+use std::path::Path;
+
+use stormsim::scenario::{Overrides, Scenario};
+
+use crate::Both;
+
+/// Requests of so many clients, all of whose attempts fail in this way, with these settings of the call and this policy.
+fn of_many(clients: u32, call: &str, policy: &str, more: &str) -> Both {
+    let text = format!(
+        "version = 1\nname = \"many\"\nreplicas = 1\nhorizon = \"1h\"\n[clients.app]\ncount = {clients}\n\
+         arrivals = {{ burst = {{ at = \"50ms\" }} }}\ncalls.server = {{ retry = \"policy\" {call} }}\n\
+         [services.server]\n{more}\n[retries.policy]\n{policy}\n"
+    );
+    let scenario = Scenario::parse("many", &text, Path::new(""), &Overrides::default());
+    Both::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")))
+}
+
+const REFUSE: &str = "[faults.down]\non = [\"server\"]\neffect = \"refuse\"";
+
+const LATE: &str = "[faults.down]\non = [\"server\"]\neffect = { fail = { delay = \"60ms\" } }";
+
+const SILENT: &str = "[faults.down]\non = [\"app->server\"]\neffect = { loss = { probability = 1.0 } }";
+
+const HOLE: &str = "[faults.down]\non = [\"app->server\"]\neffect = \"blackhole\"";
+
+/// Calls, policies and faults, and which of the courses tells how they go.
+const CASES: [(&str, &str, &str); 12] = [
+    (", total_timeout = \"250ms\"", DEADLINE, LATE),
+    (", total_timeout = \"250ms\"", DEADLINE, REFUSE),
+    (", total_timeout = \"400ms\", timeout = \"90ms\"", DEADLINE, SILENT),
+    (", total_timeout = \"400ms\", timeout = \"90ms\", connect_timeout = \"50ms\"", DEADLINE, HOLE),
+    (", network = { uniform = { min = \"14ms\", max = \"15ms\" } }", "max_retries = 2", REFUSE),
+    (", network = \"300ms\", connect_timeout = \"200ms\"", "max_retries = 2", REFUSE),
+    ("", "max_retries = 3\nbackoff = { decorrelated = { base = \"10ms\" } }\ncap = \"60ms\"", REFUSE),
+    ("", "max_retries = 3\nretry_on = [\"unavailable\"]", REFUSE),
+    (", timeout = \"90ms\"", "max_retries = 3\nretry_on = [\"unavailable\"]", SILENT),
+    (", timeout = \"50ms\"", "max_retries = 3\nretry_on = [\"unavailable\"]", LATE),
+    (", hedge = { after = \"25ms\", copies = 2 }", "max_retries = 1", LATE),
+    (", connect_timeout = \"80ms\", hedge = { after = \"25ms\", copies = 2 }", "max_retries = 1", HOLE),
+];
+
+const DEADLINE: &str = "max_attempts = 5\nmin_attempt = \"30ms\"\njitter = \"full\"\n\
+                        backoff = { exponential = { base = \"20ms\", factor = 2.0 } }";
+
+/// No request makes fewer or more attempts than is said, and none takes longer. Of 20,000 some come near to that: of
+/// waits that are uniform the longest 2 % are drawn often enough.
+#[test]
+fn no_request_is_outside_of_what_is_said() {
+    const CLIENTS: u32 = 20_000;
+    for (call, policy, fault) in CASES {
+        let both = of_many(CLIENTS, call, policy, fault);
+        let explained = both.call("base", "app->server");
+        let course = match fault {
+            REFUSE => &explained.refused,
+            LATE => &explained.failing,
+            SILENT => &explained.silent,
+            _ => explained.unreachable.as_ref().expect("it has a connect timeout"),
+        };
+        let said = format!("{call} {policy} {fault}: {course:?}");
+        let attempts = both.metric("base", "attempts") - both.metric("base", "hedges");
+        let mean = attempts / f64::from(CLIENTS);
+        let [fewest, most] = [course.fewest, course.most].map(|count| count.expect("it is followed") as f64);
+        assert!(fewest <= mean && mean <= most, "{mean} {said}");
+        assert!(fewest < most || mean == most, "{mean} {said}");
+        let longest_ms = both.metric("base", "give_up_max_ms");
+        let end_ms = course.given_up.expect("it has an end").as_ms();
+        assert!(longest_ms <= end_ms && longest_ms >= 0.98 * end_ms, "{longest_ms} {said}");
+        assert!(explained.worst_s.is_none_or(|worst| longest_ms <= worst * 1e3), "{longest_ms} {explained:?}");
+    }
+}
+
+/// Peaks where waits are cut off by a deadline, begin in the middle of a window, are no whole milliseconds, or come after
+/// ways. The densest window of a run has more by chance: one of up to ten candidates, up to four standard deviations.
+#[test]
+fn peaks_are_those_of_runs() {
+    const CLIENTS: u32 = 20_000;
+    let cases = [
+        (", total_timeout = \"250ms\"", DEADLINE),
+        (", network = \"7ms\", total_timeout = \"400ms\"", DEADLINE),
+        ("", "max_retries = 40\njitter = \"equal\"\nbackoff = { fixed = \"3333us\" }"),
+        (", network = \"333us\"", "max_retries = 6\njitter = { spread = 0.3 }\nbackoff = { fixed = \"77700us\" }"),
+        ("", "max_retries = 2\njitter = { add = { uniform = { min = \"0s\", max = \"170ms\" } } }"),
+    ];
+    for (call, policy) in cases {
+        let both = of_many(CLIENTS, call, policy, REFUSE);
+        let told = both.call("base", "app->server").retry_peak.expect("it has a simple form");
+        let run = both.metric("base", "retry_peak");
+        // A client that is there several times counts as often: at worst all of its retries together.
+        let chance = (told * (told / f64::from(CLIENTS)).max(1.0)).sqrt();
+        assert!(
+            (told * 0.99 - 3.0 * chance..told * 1.01 + 4.0 * chance).contains(&run),
+            "{call} {policy}: {told} {run}"
+        );
+    }
+}
+
+/// Who has worked for longer than it has time makes no attempt.
+#[test]
+fn who_has_no_time_makes_no_attempt() {
+    let text = "version = 1\nname = \"late\"\nreplicas = 1\n[clients.app]\narrivals = { burst = { at = \"0s\" } }\n\
+                calls.api = { timeout = \"300ms\", propagate_deadline = true, reserve = \"200ms\" }\n\
+                [services.api]\nservice_time = \"150ms\"\ncalls.db = {}\n[services.db]\nservice_time = \"1ms\"\n";
+    let scenario = Scenario::parse("late", text, Path::new(""), &Overrides::default());
+    let both = Both::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")));
+    let call = both.call("base", "api->db");
+    assert_eq!((call.inherited_s, call.worst_s), (Some(0.0), Some(0.0)));
+    assert_eq!((call.refused.most, call.silent.most), (Some(0), Some(0)));
+    assert_eq!(both.of_service("base", "db", "arrivals"), 0.0);
+}
+
+/// What takes an unknown time for an answer is given up at its timeout: so its caller's answer has a longest time.
+#[test]
+fn a_timeout_bounds_what_has_no_bound() {
+    let text = "version = 1\nname = \"tail\"\nreplicas = 1\nclients.app = { arrivals = { burst = { at = \"0s\" } }, calls.api = {} }\n\
+                services.api = { service_time = \"10ms\", calls.db = { timeout = \"50ms\", retry = \"twice\" } }\n\
+                services.db = { service_time = { exponential = { mean = \"1h\" } } }\nretries.twice = { max_attempts = 2 }\n";
+    let scenario = Scenario::parse("tail", text, Path::new(""), &Overrides::default());
+    let both = Both::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")));
+    assert_eq!(both.call("base", "app->api").answer_s, Some(0.11));
+    assert_eq!(both.call("base", "api->db").answer_s, None);
+    assert_eq!(both.call("base", "api->db").failing, both.call("base", "api->db").silent);
+    assert_eq!(both.metric("base", "give_up_max_ms"), 110.0);
+}
