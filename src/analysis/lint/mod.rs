@@ -12,11 +12,8 @@ mod rule;
 mod rules;
 mod storm;
 mod subject;
-<<<<<<< HEAD
-mod waits;
-=======
 mod waiting;
->>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
+mod waits;
 mod words;
 
 pub use findings::Finding;

@@ -5,11 +5,7 @@ use crate::analysis::load::{ServiceLoad, loads};
 use crate::analysis::worst_case::{attempts_once, share};
 use crate::plan::{Arrivals, Call, CallId, Group, GroupId, Origin, Plan, PolicyId, ServiceId};
 use crate::policy::RetryPolicy;
-<<<<<<< HEAD
-use crate::time::Span;
-=======
 use crate::time::{Instant, Span};
->>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
 
 /// A variant of a scenario.
 pub struct Subject<'a> {
@@ -113,56 +109,11 @@ impl<'a> Subject<'a> {
         })
     }
 
-<<<<<<< HEAD
-    /// How many requests make a call while nothing fails; a fallback as many as the call that it stands in for.
-    pub fn crowd_at(&self, id: CallId) -> Crowd {
-        let plan = self.plan;
-        let instead_of = plan.calls.iter().find(|call| call.fallback == Some(id));
-        let call = instead_of.unwrap_or(&plan.calls[id.index()]);
-        let (crowd, times) = match call.origin {
-            Origin::Group(group) => {
-                let Group { arrivals, clients, choices, .. } = &plan.groups[group.index()];
-                let bounds = choices.iter().scan(0, |from, &(upper, call)| {
-                    let share = share(upper) - share(std::mem::replace(from, upper));
-                    Some((call, share))
-                });
-                let shares = bounds.filter(|&(call, _)| call == id).map(|(_, share)| share);
-                (Crowd::of(arrivals, *clients), shares.sum())
-            }
-            Origin::Service(service) => (self.crowd(service), f64::from(call.copies) * share(call.probability)),
-        };
-        Crowd { clients: crowd.clients * times, per_second: crowd.per_second * times }
-    }
-
     /// How long a call may take in all: its own limit, or what is left of its caller's at most; [`Span::UNLIMITED`]
     /// without a limit.
     pub fn time_limit(&self, id: CallId) -> Span {
         self.plan.calls[id.index()].total_timeout.after.min(self.paths.deadlines[id.index()])
     }
-=======
-    /// How often a call is made while nothing fails.
-    pub fn made(&self, id: CallId) -> Crowd {
-        let call = &self.plan.calls[id.index()];
-        let (Crowd { clients, per_second }, times) = match call.origin {
-            Origin::Group(group) => {
-                let group = &self.plan.groups[group.index()];
-                let at = group.choices.iter().position(|&(_, choice)| choice == id).unwrap_or(0);
-                let below = at.checked_sub(1).map_or(0, |before| group.choices[before].0);
-                (Crowd::of(&group.arrivals, group.clients), share(group.choices[at].0 - below))
-            }
-            Origin::Service(_) if self.plan.calls.iter().any(|call| call.fallback == Some(id)) => {
-                (Crowd::default(), 0.0)
-            }
-            Origin::Service(caller) => (self.crowd(caller), f64::from(call.copies) * share(call.probability)),
-        };
-        Crowd { clients: times * clients, per_second: times * per_second }
-    }
-}
-
-/// A share in units of 2^-64.
-fn share(units: u64) -> f64 {
-    units as f64 / 18_446_744_073_709_551_616.0
->>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
 }
 
 impl Crowd {
@@ -207,10 +158,6 @@ pub fn densest(instants: &[Instant], time: Span) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-<<<<<<< HEAD
-    use crate::time::Instant;
-=======
->>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
 
     #[test]
     fn the_busiest_second_is_anywhere() {
@@ -218,13 +165,8 @@ mod tests {
         let second = Span::from_s(1);
         assert_eq!(densest(&[], second), 0);
         assert_eq!(
-<<<<<<< HEAD
-            busiest_second(&[0, 900, 1_000, 1_500, 1_899, 1_900].map(at)),
-            4,
-=======
             densest(&[0, 900, 1_000, 1_500, 1_899, 1_900].map(at), second),
-            5,
->>>>>>> 181ce20b7b1a805edf668dd1eb1497d94283c496
+            4,
             "from 900 to 1,899 ms, and 1,900 not"
         );
     }

@@ -6,15 +6,9 @@ use crate::plan::{Call, CallId, Cancel, Origin, Service};
 use crate::policy::DelayRule;
 use crate::time::Span;
 
-/// How long a call may last: its own limit, or the latest deadline that its caller has; [`Span::UNLIMITED`] for ever.
-pub fn limit(subject: &Subject<'_>, id: CallId) -> Span {
-    let own = subject.plan.calls[id.index()].total_timeout.after;
-    own.min(subject.paths.deadlines[id.index()])
-}
-
 /// How long its first attempt is waited for at most; [`Span::UNLIMITED`] for ever.
 pub fn attempt(subject: &Subject<'_>, id: CallId) -> Span {
-    limit(subject, id).min(subject.plan.calls[id.index()].timeout.after)
+    subject.time_limit(id).min(subject.plan.calls[id.index()].timeout.after)
 }
 
 /// How it goes when all attempts fail at once, with an error that is retried if any is.
@@ -32,7 +26,7 @@ pub fn silent(subject: &Subject<'_>, id: CallId) -> Course {
 pub fn longest(subject: &Subject<'_>, id: CallId) -> Option<Span> {
     let minds_servers = subject.plan.policy_of(id).server_delay.rule != DelayRule::Ignore;
     if minds_servers && subject.plan.says_retry_after() {
-        return Some(limit(subject, id)).filter(|&limit| limit < Span::LIMIT);
+        return Some(subject.time_limit(id)).filter(|&limit| limit < Span::LIMIT);
     }
     course(subject, id, Failing::Anyhow(Span::LIMIT)).given_up
 }

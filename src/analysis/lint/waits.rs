@@ -47,7 +47,7 @@ pub fn most_reachable(subject: &Subject<'_>, used: &Used<'_>) -> Vec<WaitRange> 
 
 /// The call that most requests make, of those that use a policy.
 pub fn busiest(subject: &Subject<'_>, used: &Used<'_>) -> Option<(CallId, Crowd)> {
-    let crowds = used.calls.iter().map(|&id| (id, subject.crowd_at(id)));
+    let crowds = used.calls.iter().map(|&id| (id, subject.made(id)));
     crowds.max_by(|(_, one), (_, other)| one.after_a_second().total_cmp(&other.after_a_second()))
 }
 

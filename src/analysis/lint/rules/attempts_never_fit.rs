@@ -45,7 +45,7 @@ jitter = { spread = 0.2 }
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for (id, call, policy) in subject.retrying() {
-        let limit = limit(subject, id);
+        let limit = subject.time_limit(id);
         let is_shortened = subject.plan.says_retry_after() && policy.server_delay.rule == DelayRule::Replace;
         if limit >= Span::LIMIT || policy.max_attempts > MEANT || is_shortened {
             continue;

@@ -102,8 +102,8 @@ fn can_come(subject: &Subject<'_>, id: CallId, call: &Call, guard: &Guard<Breake
     }
     let whole = guard.rule.counts == Counts::Calls;
     match kind {
-        ErrorKind::Timeout => call.timeout.after < limit(subject, id) || call.connect_timeout.after < Span::LIMIT,
-        ErrorKind::Deadline => limit(subject, id) < Span::LIMIT,
+        ErrorKind::Timeout => call.timeout.after < subject.time_limit(id) || call.connect_timeout.after < Span::LIMIT,
+        ErrorKind::Deadline => subject.time_limit(id) < Span::LIMIT,
         ErrorKind::BreakerOpen => false,
         ErrorKind::Throttled => whole && call.throttle.is_some(),
         ErrorKind::PoolTimeout => whole && call.pool.is_some(),

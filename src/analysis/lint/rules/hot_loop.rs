@@ -131,7 +131,7 @@ fn figure(subject: &Subject<'_>, policy: &RetryPolicy, call: CallId, turn: &Turn
     };
     let total_s = f64::from(policy.max_attempts) * turn.lasts_s;
     let is_endless = policy.max_attempts == u32::MAX || total_s > 1.0;
-    let clients = subject.crowd_at(call).clients;
+    let clients = subject.made(call).clients;
     let (attempts, all) = (words::attempts(policy.max_attempts), words::count(clients));
     if turn.lasts_s == 0.0 {
         // Nothing in the plan takes time.

@@ -92,7 +92,7 @@ fn narrow(subject: &Subject<'_>, used: &Used<'_>, call: CallId) -> Option<Narrow
     }
     let width_s = (wait.longest - wait.shortest).as_s();
     let capacity_rps = subject.plan.services[subject.plan.calls[call.index()].target.index()].capacity_rps()?;
-    let found = Narrow { call, clients: subject.crowd_at(call).clients, capacity_rps, width_s };
+    let found = Narrow { call, clients: subject.made(call).clients, capacity_rps, width_s };
     let is_narrow = found.clients >= 2.0 && width_s > 0.0 && width_s < found.needed_s();
     (is_narrow && !are_served(subject, &found)).then_some(found)
 }

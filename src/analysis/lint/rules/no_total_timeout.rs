@@ -38,7 +38,7 @@ retries.patient = { max_retries = 3, backoff = { exponential = { base = "1s" } }
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     let ended = ended_from_above(subject);
     for (id, call, policy) in subject.retrying() {
-        let has_limit = call.timeout.after >= Span::LIMIT || limit(subject, id) < Span::LIMIT;
+        let has_limit = call.timeout.after >= Span::LIMIT || subject.time_limit(id) < Span::LIMIT;
         if has_limit || is_among(&ended, call) || !is_open_above(subject, id, call) {
             continue;
         }

@@ -51,7 +51,7 @@ fn check_policy(subject: &Subject<'_>, findings: &mut Findings<'_>, used: &Used<
     let Some((values, step)) = grid(added) else { return };
     let is_drawn = |call: CallId| key == "jitter" || told(subject, call).is_some();
     let herds = used.calls.iter().filter(|&&call| is_drawn(call)).filter_map(|&call| {
-        let at_once = subject.crowd_at(call).clients / values as f64;
+        let at_once = subject.made(call).clients / values as f64;
         (at_once > done(subject.plan, call)).then_some((call, at_once))
     });
     let Some((call, at_once)) = herds.max_by(|one, other| one.1.total_cmp(&other.1)) else { return };

@@ -40,7 +40,7 @@ faults.restart = { on = ["api"], until = "30s", effect = { fail = { error = "rat
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for used in subject.policies() {
-        let clients = |call: CallId| subject.crowd_at(call).clients;
+        let clients = |call: CallId| subject.made(call).clients;
         let herds = used.calls.iter().filter_map(|&call| Some((call, herd(subject, &used, call)?, clients(call))));
         let together = herds.filter(|(_, _, clients)| *clients >= 2.0);
         let Some((call, delay, clients)) = together.max_by(|one, other| one.2.total_cmp(&other.2)) else { continue };
