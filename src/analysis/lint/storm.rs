@@ -4,6 +4,7 @@
 use crate::analysis::Course;
 use crate::analysis::course::Failing;
 use crate::analysis::lint::subject::{Crowd, Subject};
+use crate::analysis::worst_case::share;
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Capacity, DropRule, Order, Origin, Service, ServiceId};
 use crate::time::Span;
@@ -143,11 +144,6 @@ pub fn longest_stay_s(service: &Service) -> f64 {
         // What has not expired by its turn may have by its end.
         DropRule::Never | DropRule::Expired | DropRule::DeadlineAware => wait_s + service_s,
     }
-}
-
-/// A share in units of 2^-64.
-fn share(units: u64) -> f64 {
-    if units == u64::MAX { 1.0 } else { units as f64 / 18_446_744_073_709_551_616.0 }
 }
 
 #[cfg(test)]

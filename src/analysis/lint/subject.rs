@@ -2,8 +2,8 @@
 
 use crate::analysis::ladder::{Paths, paths};
 use crate::analysis::load::{ServiceLoad, loads};
-use crate::analysis::worst_case::{attempts_once, share};
-use crate::plan::{Arrivals, Call, CallId, Group, GroupId, Origin, Plan, PolicyId, ServiceId};
+use crate::analysis::worst_case::attempts_once;
+use crate::plan::{Arrivals, Call, CallId, GroupId, Origin, Plan, PolicyId, ServiceId};
 use crate::policy::RetryPolicy;
 use crate::time::{Instant, Span};
 

@@ -10,7 +10,7 @@ use crate::analysis::lint::endings::within;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, limit, longest};
+use crate::analysis::lint::waiting::{attempt, longest};
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Effect, Fault, Guard, Target};

@@ -7,7 +7,7 @@
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{ended_from_above, is_among, limit, longest};
+use crate::analysis::lint::waiting::{ended_from_above, is_among, longest};
 use crate::analysis::lint::words;
 use crate::plan::{Call, CallId, Origin};
 use crate::scenario::Severity;

@@ -6,7 +6,7 @@
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, limit, silent};
+use crate::analysis::lint::waiting::{attempt, silent};
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
 use crate::scenario::Severity;
