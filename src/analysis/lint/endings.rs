@@ -71,8 +71,12 @@ fn poisson_at_most(mean: f64) -> f64 {
     while !is_rare(rare) && rare.is_finite() {
         rare *= 2.0;
     }
-    while rare - often > 1.0 && f64::midpoint(often, rare).floor() > often {
+    loop {
         let middle = f64::midpoint(often, rare).floor();
+        // Beyond 2^53 neighbouring numbers are further apart than by one.
+        if middle <= often || middle >= rare {
+            break;
+        }
         if is_rare(middle) { rare = middle } else { often = middle }
     }
     often
