@@ -1,4 +1,5 @@
-//! How long answers take at least, and at most where what is called fails in any way; and what that leaves of deadlines.
+//! How long answers take at least, and at most where what is called fails in any way; and what that leaves of
+//! deadlines.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +58,8 @@ impl<'a> Quickest<'a> {
     }
 }
 
-/// By call: the latest deadline that its caller has when it calls, from then on; [`Span::UNLIMITED`] if that may be none.
+/// By call: the latest deadline that its caller has when it calls, from then on; [`Span::UNLIMITED`] if that may be
+/// none.
 pub(super) fn deadlines(plan: &Plan, graph: &Graph) -> Vec<Span> {
     let mut quickest = Quickest::new(plan);
     // By service: what those that call it tell it, from its arrival on; none as long as nobody does.
@@ -116,9 +118,9 @@ impl<'a> Longest<'a> {
         Self { plan, deadlines, work: vec![None; plan.services.len()], ends: BTreeMap::new() }
     }
 
-    /// The longest that a callee can take for an answer to a call, with the way there and back: all that it calls itself
-    /// goes wrong as late as it can, and `fail` faults take their delays. None where that has no end. Queues, contention
-    /// and other faults are not looked at.
+    /// The longest that a callee can take for an answer to a call, with the way there and back: all that it calls
+    /// itself goes wrong as late as it can, and `fail` faults take their delays. None where that has no end. Queues,
+    /// contention and other faults are not looked at.
     pub fn answer(&mut self, id: CallId) -> Option<Span> {
         let plan = self.plan;
         let call = &plan.calls[id.index()];
@@ -136,8 +138,8 @@ impl<'a> Longest<'a> {
         (answer < Span::LIMIT).then_some(answer)
     }
 
-    /// When a call that may last until `limit` is given up at the latest, however its attempts fail; none where that has
-    /// no end.
+    /// When a call that may last until `limit` is given up at the latest, however its attempts fail; none where that
+    /// has no end.
     pub fn end(&mut self, id: CallId, limit: Span) -> Option<Span> {
         let plan = self.plan;
         let course = || Course::of(plan, &plan.calls[id.index()], Failing::Anyhow(Span::UNLIMITED), limit).given_up;

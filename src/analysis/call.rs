@@ -52,8 +52,8 @@ pub struct CallExplained {
     pub silent: Course,
     /// Where every attempt finds nobody; none without a `connect_timeout` that is shorter than the timeout.
     pub unreachable: Option<Course>,
-    /// The longest that the call can take, however its attempts fail; none where that has no end, or was not followed up
-    /// to there.
+    /// The longest that the call can take, however its attempts fail; none where that has no end, or was not followed
+    /// up to there.
     pub worst_s: Option<f64>,
     /// Whether it was followed up to there.
     pub worst_is_known: bool,
@@ -62,8 +62,8 @@ pub struct CallExplained {
     /// Of clients that begin at set times: how many are expected to make this call in the densest 100 ms; none of other
     /// callers, and where it has no simple form.
     pub first_peak: Option<f64>,
-    /// Of clients that begin at one instant, if all of their attempts are refused at once: how many retries are expected
-    /// in the densest 100 ms; none of other callers, and where it has no simple form.
+    /// Of clients that begin at one instant, if all of their attempts are refused at once: how many retries are
+    /// expected in the densest 100 ms; none of other callers, and where it has no simple form.
     pub retry_peak: Option<f64>,
     /// What becomes of it where attempts fail with some probability.
     pub success: Success,

@@ -15,7 +15,7 @@ const TOLD: usize = 256;
 
 /// How all attempts of a call fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failing {
+pub(crate) enum Failing {
     /// They are turned away at once with `refused`, which takes the way there and back.
     Refused,
     /// They are answered with an error that the policy retries, if it retries any, after this time: the ways included.
@@ -74,9 +74,9 @@ pub struct Start {
 impl Course {
     /// Of a call that may last until `limit` ([`Span::UNLIMITED`] for ever), all of whose attempts fail like this.
     ///
-    /// It follows the rules of the engine for one call by itself: nothing waits for a slot, no budget, breaker or throttle
-    /// refuses, all hedges are sent, no server says when to come back.
-    pub fn of(plan: &Plan, call: &Call, failing: Failing, limit: Span) -> Self {
+    /// It follows the rules of the engine for one call by itself: nothing waits for a slot, no budget, breaker or
+    /// throttle refuses, all hedges are sent, no server says when to come back.
+    pub(crate) fn of(plan: &Plan, call: &Call, failing: Failing, limit: Span) -> Self {
         let policy = &plan.policies[call.policy.index()];
         let limit = limit.min(call.total_timeout.after);
         let mut walk = Walk { limit, reaches_limit: false, latest_end: Span::ZERO, fewest: None, starts: Vec::new() };

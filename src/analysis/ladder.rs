@@ -40,8 +40,8 @@ pub struct Hop {
     /// What would be left of the attempts at the end of the path if this call was not tried again; none if other calls
     /// have no limit.
     pub without_retries: Option<u64>,
-    /// How much time it has when it begins: what its caller was told, less the time that this takes until then at least;
-    /// none without a deadline.
+    /// How much time it has when it begins: what its caller was told, less the time that this takes until then at
+    /// least; none without a deadline.
     pub budget_s: Option<f64>,
     /// Its limit: `budget_s` or its `total_timeout`; none without one.
     pub gives_up_s: Option<f64>,

@@ -15,8 +15,8 @@ use crate::time::Instant;
 pub enum Standing {
     /// It can do more than arrives even if every attempt fails: what waits for it becomes less again.
     Stable,
-    /// It can do more than what is asked of it, but not more than with all the retries: something may bring it down, and
-    /// they keep it there.
+    /// It can do more than what is asked of it, but not more than with all the retries: something may bring it down,
+    /// and they keep it there.
     Vulnerable,
     /// It cannot do more than what is asked of it even if nothing fails.
     Overloaded,
@@ -32,8 +32,8 @@ pub struct ServiceLoad {
     /// What arrives per second while nothing fails and no load fault is there, when it is the most; none where clients
     /// come in bursts, or in other ways without a rate.
     pub offered_rps: Option<f64>,
-    /// What arrives per second then if every attempt fails; none without a rate, without a limit to attempts, or where a
-    /// budget limits them.
+    /// What arrives per second then if every attempt fails; none without a rate, without a limit to attempts, or where
+    /// a budget limits them.
     pub failing_rps: Option<f64>,
     /// How it stands; none where that cannot be told.
     pub standing: Option<Standing>,
@@ -171,8 +171,8 @@ mod tests {
     use super::*;
     use crate::scenario::{Overrides, Scenario};
 
-    /// These clients, services a to c of 10 workers each, which take 100 ms, so that they can do 100/s, and a policy with
-    /// three attempts.
+    /// These clients, services a to c of 10 workers each, which take 100 ms, so that they can do 100/s, and a policy
+    /// with three attempts.
     fn loads_of(clients: &str, settings: &str) -> Vec<ServiceLoad> {
         let service = "{ workers = 10, service_time = \"100ms\" }";
         let text = format!(
@@ -208,8 +208,9 @@ mod tests {
 
     #[test]
     fn what_has_no_limit_or_a_budget_is_not_told_where_it_arrives() {
-        let unlimited = "[retries.ever]\nmax_attempts = \"unlimited\"\nbackoff = { fixed = \"1s\" }\n[retries.thrifty]\n\
-                         max_attempts = 3\nbudget = { token_bucket = { max = 10, per_success = 0.1 } }\n";
+        let unlimited = "[retries.ever]\nmax_attempts = \"unlimited\"\nbackoff = { fixed = \"1s\" }\n\
+                         [retries.thrifty]\nmax_attempts = 3\n\
+                         budget = { token_bucket = { max = 10, per_success = 0.1 } }\n";
         let clients = unlimited.to_owned()
             + &group("one", "constant = { rate = 40 }", "a = { retry = \"ever\" }")
             + &group("two", "constant = { rate = 110 }", "b = { retry = \"thrifty\" }")
@@ -232,8 +233,8 @@ mod tests {
         assert_eq!(standings, expected);
     }
 
-    /// 60/s up to 10 s and 70/s from there on are never 130/s. A ramp to 80/s that ends at 30 s is cut off at 20 s by the
-    /// window, where 40/s are on top of 70/s; and a horizon may cut that.
+    /// 60/s up to 10 s and 70/s from there on are never 130/s. A ramp to 80/s that ends at 30 s is cut off at 20 s by
+    /// the window, where 40/s are on top of 70/s; and a horizon may cut that.
     #[test]
     fn only_what_comes_at_the_same_time_is_added() {
         let constant = |rate: u32| format!("constant = {{ rate = {rate} }}");

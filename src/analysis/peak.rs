@@ -22,8 +22,8 @@ const STEPS_MAX: u64 = 20_000_000;
 /// a window: so what bends within a cell moves the result by less than 1 %.
 const CELLS: u64 = 50;
 
-/// The expected number of clients that begin with this call in the densest aligned window of 100 ms, where they begin at
-/// set times: all at once, or one after another over some time in each period. None of other calls.
+/// The expected number of clients that begin with this call in the densest aligned window of 100 ms, where they begin
+/// at set times: all at once, or one after another over some time in each period. None of other calls.
 pub fn first_peak(plan: &Plan, call: &Call) -> Option<f64> {
     let group = made_by_all_of(plan, call)?;
     let clients = f64::from(group.clients);
@@ -47,16 +47,16 @@ pub fn first_peak(plan: &Plan, call: &Call) -> Option<f64> {
     }
 }
 
-/// The expected number of retries in the densest aligned window of 100 ms, if all clients of a group begin with this call
-/// at once, or at once in every period, and every attempt of it is refused at once.
+/// The expected number of retries in the densest aligned window of 100 ms, if all clients of a group begin with this
+/// call at once, or at once in every period, and every attempt of it is refused at once.
 ///
-/// The instant of retry k is the sum of k waits, each uniform over its range: its distribution is that of the one before,
-/// folded with a uniform one. What the densest window has in one run exceeds this by what chance adds, some times the
-/// square root.
+/// The instant of retry k is the sum of k waits, each uniform over its range: its distribution is that of the one
+/// before, folded with a uniform one. What the densest window has in one run exceeds this by what chance adds, some
+/// times the square root.
 ///
-/// None where they do not begin at once, where this has no such form (waits or ways that vary otherwise), where something
-/// else than the policy and the time limit of the call decides about retries, where these go on for longer than a period,
-/// and where it takes too many steps.
+/// None where they do not begin at once, where this has no such form (waits or ways that vary otherwise), where
+/// something else than the policy and the time limit of the call decides about retries, where these go on for longer
+/// than a period, and where it takes too many steps.
 pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
     let Together { clients, at, period } = together(plan, call)?;
     let policy = &plan.policies[call.policy.index()];

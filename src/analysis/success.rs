@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-/// Success and attempts of a call whose attempts fail with some probability, for whatever reason, and are tried again as
-/// often as they can be.
+/// Success and attempts of a call whose attempts fail with some probability, for whatever reason, and are tried again
+/// as often as they can be.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Success {
     /// The probability p that an attempt fails.

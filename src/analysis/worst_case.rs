@@ -55,7 +55,8 @@ pub(super) fn attempts_of_one(plan: &Plan, group: GroupId) -> Vec<Option<f64>> {
     most.into_iter().map(limited).collect()
 }
 
-/// How many attempts arrive at each service for one request of a client group while nothing fails, and no hedge is sent.
+/// How many attempts arrive at each service for one request of a client group while nothing fails, and no hedge is
+/// sent.
 pub fn attempts_once(plan: &Plan, group: GroupId) -> Vec<f64> {
     // What is only called in the place of another.
     let spare: Vec<CallId> = plan.calls.iter().filter_map(|call| call.fallback).collect();
@@ -178,8 +179,8 @@ mod tests {
         assert_eq!(of(""), Some(("disk".to_owned(), 1_000.0)));
     }
 
-    /// Of each arrival at the api two copies fail three times each, and each of them is made up for by the cache, which is
-    /// tried once: in half of the cases.
+    /// Of each arrival at the api two copies fail three times each, and each of them is made up for by the cache, which
+    /// is tried once: in half of the cases.
     #[test]
     fn a_fallback_is_made_for_each_copy() {
         let text = r#"

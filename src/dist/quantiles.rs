@@ -78,8 +78,8 @@ mod tests {
         assert_eq!(Dist::Constant(ms(7)).bounds(), (ms(7), Some(ms(7))));
     }
 
-    /// Half of 10, 20, 30 and 40 ms is not above 20 ms, however they are given; of a thousand 99.9 % not above the last but
-    /// one.
+    /// Half of 10, 20, 30 and 40 ms is not above 20 ms, however they are given; of a thousand 99.9 % not above the last
+    /// but one.
     #[test]
     fn a_whole_number_of_values_needs_no_other() {
         let ms = Span::from_ms;

@@ -6,7 +6,8 @@ use stormsim::scenario::{Overrides, Scenario};
 
 use crate::Both;
 
-/// Requests of so many clients, all of whose attempts fail in this way, with these settings of the call and this policy.
+/// Requests of so many clients, all of whose attempts fail in this way, with these settings of the call and this
+/// policy.
 fn of_many(clients: u32, call: &str, policy: &str, more: &str) -> Both {
     let text = format!(
         "version = 1\nname = \"many\"\nreplicas = 1\nhorizon = \"1h\"\n[clients.app]\ncount = {clients}\n\
@@ -71,8 +72,9 @@ fn no_request_is_outside_of_what_is_said() {
     }
 }
 
-/// Peaks where waits are cut off by a deadline, begin in the middle of a window, are no whole milliseconds, or come after
-/// ways. The densest window of a run has more by chance: one of up to ten candidates, up to four standard deviations.
+/// Peaks where waits are cut off by a deadline, begin in the middle of a window, are no whole milliseconds, or come
+/// after ways. The densest window of a run has more by chance: one of up to ten candidates, up to four standard
+/// deviations.
 #[test]
 fn peaks_are_those_of_runs() {
     const CLIENTS: u32 = 20_000;
@@ -113,9 +115,11 @@ fn who_has_no_time_makes_no_attempt() {
 /// What takes an unknown time for an answer is given up at its timeout: so its caller's answer has a longest time.
 #[test]
 fn a_timeout_bounds_what_has_no_bound() {
-    let text = "version = 1\nname = \"tail\"\nreplicas = 1\nclients.app = { arrivals = { burst = { at = \"0s\" } }, calls.api = {} }\n\
+    let text = "version = 1\nname = \"tail\"\nreplicas = 1\n\
+                clients.app = { arrivals = { burst = { at = \"0s\" } }, calls.api = {} }\n\
                 services.api = { service_time = \"10ms\", calls.db = { timeout = \"50ms\", retry = \"twice\" } }\n\
-                services.db = { service_time = { exponential = { mean = \"1h\" } } }\nretries.twice = { max_attempts = 2 }\n";
+                services.db = { service_time = { exponential = { mean = \"1h\" } } }\n\
+                retries.twice = { max_attempts = 2 }\n";
     let scenario = Scenario::parse("tail", text, Path::new(""), &Overrides::default());
     let both = Both::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")));
     assert_eq!(both.call("base", "app->api").answer_s, Some(0.11));

@@ -206,8 +206,8 @@ fn a_hot_loop_has_no_end() {
     assert_eq!(hot.paths[0].attempts, None);
 }
 
-/// 50/s of requests with four attempts are 200/s for a service that can do 160/s, and with three 150/s: what does not come
-/// back, and what does.
+/// 50/s of requests with four attempts are 200/s for a service that can do 160/s, and with three 150/s: what does not
+/// come back, and what does.
 #[test]
 fn what_is_vulnerable_does_not_come_back() {
     use stormsim::analysis::Standing;
@@ -232,8 +232,8 @@ fn success_is_told_for_failures_apart_and_together() {
     assert!((success.correlated_attempts.expect("a limit") - 1.02).abs() < 1e-12, "{success:?}");
 }
 
-/// Of an exponential time with the mean 10 ms a share of 0.1 % is above 10 ms x ln 1,000 = 69.1 ms, to which ways of 2 ms
-/// are added. Ways that vary likewise are each above 10 ms x ln 3,000 = 80.1 ms in a third of 0.1 %.
+/// Of an exponential time with the mean 10 ms a share of 0.1 % is above 10 ms x ln 1,000 = 69.1 ms, to which ways of 2
+/// ms are added. Ways that vary likewise are each above 10 ms x ln 3,000 = 80.1 ms in a third of 0.1 %.
 #[test]
 fn a_timeout_is_told_for_a_share_of_false_ones() {
     let mean = "{ exponential = { mean = \"10ms\" } }";
@@ -255,8 +255,8 @@ fn a_timeout_is_told_for_a_share_of_false_ones() {
     assert!((callee(mean).timeout_for_that_s - 3.0 * 0.080_063_676).abs() < 1e-8);
 }
 
-/// 1,000 clients fail at the same instant. Without jitter all are back together; with full jitter 153 are expected in the
-/// last tenth of the first second, and the densest window of a run has a few more by chance.
+/// 1,000 clients fail at the same instant. Without jitter all are back together; with full jitter 153 are expected in
+/// the last tenth of the first second, and the densest window of a run has a few more by chance.
 #[test]
 fn the_densest_100_ms_are_told() {
     let both = Both::of_file("scenarios/backoff.toml", &[]);

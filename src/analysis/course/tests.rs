@@ -70,10 +70,9 @@ fn totals_cut_tries_and_leave_no_room_for_others() {
     assert_eq!(latest(&long), (vec![0.0, 3.0, 6.0, 9.0], Some(12.0), Over::Exhausted));
 }
 
-/// 250 ms for attempts of 60 ms with waits from [0, 20), [0, 40), [0, 80) ms, if there are 60 ms for an attempt: at best
-/// four fit, at worst three. The longest waits do not fit, but a shorter one does, after which the last attempt ends with
-/// the time: at 60 + 20 + 60 = 140 ms there are 50 ms for a wait, which is one of those up to 40 ms plus 60 ms and 10 ms
-/// of the next.
+/// 250 ms for attempts of 60 ms with waits from [0, 20), [0, 40), [0, 80) ms, if there are 60 ms for an attempt: at
+/// best four fit, at worst three. The third ends after 180 to 240 ms: a fourth fits if it begins after 190 ms at the
+/// latest, and then ends with the time.
 #[test]
 fn the_latest_end_is_where_a_wait_can_bring_it() {
     let policy = r#"max_attempts = 5, min_attempt = "60ms", cap = "200ms", jitter = "full",
@@ -193,9 +192,9 @@ fn ways_take_their_time() {
     assert_eq!((random.starts[1].earliest, random.given_up), (ms(10), Some(ms(28))));
 }
 
-/// Copies are sent every 10 ms as long as none before them has failed: one answer of 10 ms has no hedge, one of 11 ms has
-/// two, the last of which is answered after 31 ms. Nobody answers a silent one, and whoever finds nobody is found out
-/// 200 ms after the last copy.
+/// Copies are sent every 10 ms as long as none before them has failed: one answer of 10 ms has no hedge, one of 11 ms
+/// has two, the last of which is answered after 31 ms. Nobody answers a silent one, and whoever finds nobody is found
+/// out 200 ms after the last copy.
 #[test]
 fn an_attempt_fails_with_its_last_copy() {
     let call = r#", timeout = "1s", connect_timeout = "200ms", hedge = { after = "10ms", copies = 2 }"#;

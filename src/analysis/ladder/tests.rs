@@ -171,7 +171,8 @@ fn of_a_wide_graph_so_many_paths_are_listed_and_the_rest_is_counted() {
     assert!(paths.iter().all(|path| path.attempts == Some(1 << 14)));
     // One of the two that call into the next layer has no deadline.
     assert_eq!((deadlines[2], deadlines[4]), (Span::from_s(1), Span::UNLIMITED));
-    // Each of the 2^14 paths to a service of the last layer makes 2^14 attempts, from the one choice that makes the most.
+    // Each of the 2^14 paths to a service of the last layer makes 2^14 attempts, from the one choice that makes the
+    // most.
     let last = loads(&plan).pop().expect("services");
     assert_eq!(last.clients[0].at_most, Some(libm::exp2(27.0)));
 }

@@ -46,8 +46,9 @@ fn jitter_spreads_what_is_together_without_it() {
     // Half of the wait is fixed: the first retries are within half a second.
     about(peak(&format!("{DOUBLING}\njitter = \"equal\"")), 200.0);
     // What is added evenly is as even.
-    let add = "max_retries = 1\nbackoff = { fixed = \"1s\" }\njitter = { add = { uniform = { min = \"0s\", max = \"1s\" } } }";
-    about(peak(add), 100.0);
+    let uniform = "{ uniform = { min = \"0s\", max = \"1s\" } }";
+    let add = format!("max_retries = 1\nbackoff = {{ fixed = \"1s\" }}\njitter = {{ add = {uniform} }}");
+    about(peak(&add), 100.0);
 }
 
 #[test]
@@ -92,8 +93,8 @@ fn what_does_not_fit_into_the_time_of_the_call_is_not_counted() {
     let jitter = "max_retries = 1\nbackoff = { fixed = \"1s\" }\njitter = \"full\"";
     about(peak_of("0s", ", total_timeout = \"500ms\"", jitter, ""), 100.0);
     about(peak_of("0s", ", total_timeout = \"50ms\"", jitter, ""), 50.0);
-    // Begun after 50 ms + U(0, 50 ms) and 25 ms + U(0, 25 ms) more, with 20 ms left of 100: the first in 60 % of the cases,
-    // the second where both draws are together at most 5 ms: 5^2 / 2 / (50 x 25) = 1 %.
+    // Begun after 50 ms + U(0, 50 ms) and 25 ms + U(0, 25 ms) more, with 20 ms left of 100: the first in 60 % of the
+    // cases, the second where both draws are together at most 5 ms: 5^2 / 2 / (50 x 25) = 1 %.
     let equal = "max_retries = 2\nmin_attempt = \"20ms\"\njitter = \"equal\"\n\
                  backoff = { explicit = [\"100ms\", \"50ms\"] }";
     about(peak_of("0s", ", total_timeout = \"100ms\"", equal, ""), 610.0);

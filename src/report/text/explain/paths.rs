@@ -64,7 +64,7 @@ fn shares(path: &Path) -> Option<String> {
     let retrying: Vec<&Hop> = path.hops.iter().filter(|hop| hop.attempts != Some(1)).collect();
     let share = |hop: &&Hop| {
         let left = hop.without_retries.map_or_else(|| "no limit".to_owned(), |left| number::whole(left as usize));
-        format!("of {} {}", hop.call, kept(&left))
+        format!("of {}: {}", hop.call, kept(&left))
     };
     let shares: Vec<String> = retrying.iter().map(share).collect();
     (shares.len() > 1).then(|| format!("without the retries {}", shares.join(", ")))
