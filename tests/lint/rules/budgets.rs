@@ -6,9 +6,15 @@ use crate::found;
 fn calls(policy: &str) -> String {
     format!(
         r#"
-        clients.web = {{ count = 10, arrivals = {{ constant = {{ rate = 50 }} }}, calls.db = {{ timeout = "1s", retry = "p" }} }}
-        services.db = {{ workers = 4, service_time = "25ms" }}
-        retries.p = {{ {policy} }}
+        [clients.web]
+        count = 10
+        arrivals = {{ constant = {{ rate = 50 }} }}
+        calls.db = {{ timeout = "1s", retry = "p" }}
+        [services.db]
+        workers = 4
+        service_time = "25ms"
+        [retries]
+        p = {{ {policy} }}
         "#
     )
 }
@@ -21,10 +27,8 @@ fn three_attempts_ask_for_a_budget() {
     };
     assert_eq!(
         figures("max_attempts = 3", &[]),
-        [
-            "while `db` fails, what `web->db` sends there grows up to 3 times, from 50 to 150 attempts per second; `db` can \
-          do 160 per second"
-        ]
+        ["while `db` fails, what `web->db` sends there grows up to 3 times, from 50 to 150 attempts per second; \
+          `db` can do 160 per second"]
     );
     assert_eq!(figures("max_attempts = 2", &[]), [""; 0]);
     let call = "clients.web.calls.db";
@@ -70,7 +74,9 @@ fn many_callers_ask_for_a_budget() {
 fn a_fallback_is_made_while_two_fail() {
     let text = r#"
         clients.web = { arrivals = { constant = { rate = 50 } }, calls.app = {} }
-        services.app.calls = { cache = { if_failed = "spare" }, spare = { to = "db", retry = "p" }, db = { retry = "q" } }
+        services.app.calls.cache.if_failed = "spare"
+        services.app.calls.spare = { to = "db", retry = "p" }
+        services.app.calls.db.retry = "q"
         services.cache = {}
         services.db = {}
         retries.p = { max_attempts = 3 }
@@ -95,7 +101,8 @@ fn floors_add_up_over_instances() {
     let (message, figure) = floor(32, &[]).expect("320 are more than 160");
     assert_eq!(
         message,
-        "the budget of `retries.p` grants so many retries before anything has to succeed: 10 in each of 32 states are 320"
+        "the budget of `retries.p` grants so many retries before anything has to succeed: 10 in each of 32 \
+         states are 320"
     );
     assert_eq!(
         figure,
@@ -127,9 +134,13 @@ fn floors_are_held_against_what_clients_ask_for() {
     let floor = |think: &str, tokens: u32| {
         let text = format!(
             r#"
-            clients.web = {{ count = 10, arrivals = {{ closed = {{ think = "{think}" }} }}, calls.db = {{ retry = "p" }} }}
-            services.db = {{}}
-            retries.p = {{ max_attempts = 3, budget = {{ token_bucket = {{ max = {tokens}, per_success = 1 }} }} }}
+            [clients.web]
+            count = 10
+            arrivals = {{ closed = {{ think = "{think}" }} }}
+            calls.db.retry = "p"
+            [services.db]
+            [retries]
+            p = {{ max_attempts = 3, budget = {{ token_bucket = {{ max = {tokens}, per_success = 1 }} }} }}
             "#
         );
         found("budget-floor", &text, &[]).len()
@@ -143,11 +154,16 @@ fn floors_are_held_against_what_clients_ask_for() {
 fn a_budget_for_different_callees_is_named_with_its_calls() {
     let text = r#"
         clients.web = { arrivals = { constant = { rate = 50 } }, calls.app = {} }
-        services.app.calls = { read = { to = "db", retry = "p" }, write = { to = "db", retry = "p" }, cache = { retry = "q" } }
+        services.app.calls.read = { to = "db", retry = "p" }
+        services.app.calls.write = { to = "db", retry = "p" }
+        services.app.calls.cache.retry = "q"
         services.db = {}
         services.cache = {}
-        retries.p = { max_attempts = 2, budget = { grpc_throttle = { max_tokens = 10, token_ratio = 0.1 } }, shared_over = "policy" }
         retries.q = { max_attempts = 2 }
+        [retries.p]
+        max_attempts = 2
+        budget = { grpc_throttle = { max_tokens = 10, token_ratio = 0.1 } }
+        shared_over = "policy"
     "#;
     let shared = |set: &[&str]| {
         let found = found("budget-shared-unrelated", text, set);

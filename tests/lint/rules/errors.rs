@@ -127,7 +127,10 @@ fn refusals_by_ones_own_side_are_met_again() {
         clients.web = { arrivals = { constant = { rate = 50 } }, calls.api = { timeout = "1s", retry = "p" } }
         services.api.calls.db = {}
         services.db = {}
-        retries.p = { max_attempts = 3, backoff = { fixed = "50ms" }, retry_on = ["breaker_open", "pool_timeout", "throttled"] }
+        [retries.p]
+        max_attempts = 3
+        backoff = { fixed = "50ms" }
+        retry_on = ["breaker_open", "pool_timeout", "throttled"]
     "#;
     let figures = |set: &[&str]| {
         let found = found("retry-local-refusals", text, set);
@@ -149,10 +152,8 @@ fn refusals_by_ones_own_side_are_met_again() {
     // 1 - 0.9^3 = 0.271.
     assert_eq!(
         web(r#"throttle={ adaptive = { window = "2m" } }"#),
-        [
-            "when the throttle of `web->api` holds back 90 % of attempts, 27.1 % of calls are let through, as each may ask 3 \
-          times"
-        ]
+        ["when the throttle of `web->api` holds back 90 % of attempts, 27.1 % of calls are let through, as each may \
+          ask 3 times"]
     );
     let below =
         r#"services.api.calls.db.breaker={ trip = { consecutive = 5 }, open_for = "5s", position = "outside" }"#;

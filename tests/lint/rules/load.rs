@@ -22,13 +22,13 @@ fn attempts_times_rate_is_held_against_the_capacity() {
     let (message, figure) = &found[0];
     assert_eq!(
         message,
-        "`services.svc` is a metastable candidate: it can do 160 per second, and all attempts of all requests are 4 x 50 = \
-         200"
+        "`services.svc` is a metastable candidate: it can do 160 per second, and all attempts of all requests are 4 x \
+         50 = 200"
     );
     assert_eq!(
         figure,
-        "once everybody has waited in vain, 200 attempts per second keep `svc` busy for nobody, whatever it was that began \
-         it; below 40 requests per second it comes back by itself"
+        "once everybody has waited in vain, 200 attempts per second keep `svc` busy for nobody, whatever it was that \
+         began it; below 40 requests per second it comes back by itself"
     );
     let rate = |rate: u32| format!("clients.web.arrivals.constant.rate={rate}");
     assert_eq!(said("metastable", &[&rate(39)]), []);
@@ -54,13 +54,15 @@ fn attempts_times_rate_is_held_against_the_capacity() {
     }
 }
 
-/// What the database gets in the place of a cache that is down goes away when that is back: 3 x 40 are below 160, though
-/// with the requests of the cache it would be 3 x 40 + 3 x 40.
+/// What the database gets in the place of a cache that is down goes away when that is back: 3 x 40 are below 160,
+/// though with the requests of the cache it would be 3 x 40 + 3 x 40.
 #[test]
 fn standing_in_for_others_is_no_retry() {
     let text = r#"
         clients.web = { arrivals = { constant = { rate = 40 } }, calls.app = {} }
-        services.app.calls = { cache = { if_failed = "spare" }, spare = { to = "db", timeout = "200ms", retry = "p" } , db = { timeout = "200ms", retry = "p" } }
+        services.app.calls.cache.if_failed = "spare"
+        services.app.calls.spare = { to = "db", timeout = "200ms", retry = "p" }
+        services.app.calls.db = { timeout = "200ms", retry = "p" }
         services.cache = {}
         services.db = { workers = 4, service_time = "25ms" }
         retries.p = { max_attempts = 3 }
@@ -78,12 +80,13 @@ fn a_queue_is_held_against_the_patience_of_callers() {
     let (message, figure) = &found[0];
     assert_eq!(
         message,
-        "the queue of `services.svc` is first in, first out and has no limit, while `web->svc` waits for 200 ms and tries \
-         again"
+        "the queue of `services.svc` is first in, first out and has no limit, while `web->svc` waits for 200 ms and \
+         tries again"
     );
     assert_eq!(
         figure,
-        "once more than 28 attempts wait, what `svc` serves is given up before it is done; at 50 per second a stall of 580 ms is enough"
+        "once more than 28 attempts wait, what `svc` serves is given up before it is done; at 50 per second a stall of 580 ms \
+         is enough"
     );
     let limit = |limit: u32| said("unbounded-fifo", &[&format!("services.svc.queue.limit={limit}")]);
     assert_eq!(limit(28), []);
@@ -119,8 +122,12 @@ fn a_few_clients_do_not_fill_a_queue() {
 #[test]
 fn hedges_without_a_cap_double_what_is_sent() {
     let text = r#"
-        clients.app = { count = 32, arrivals = { burst = {} }, calls.api = { hedge = { after = "100ms" }, timeout = "1s" } }
-        services.api = { instances = 2, service_time = "50ms" }
+        [clients.app]
+        count = 32
+        arrivals = { burst = {} }
+        calls.api = { hedge = { after = "100ms" }, timeout = "1s" }
+        [services]
+        api = { instances = 2, service_time = "50ms" }
     "#;
     let figures = |set: &[&str]| {
         let found = found("hedge-without-cap", text, set);

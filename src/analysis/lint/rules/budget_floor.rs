@@ -1,9 +1,9 @@
 //! Budgets that hold nothing back when it matters, since each of many states grants a few retries for nothing.
 //!
-//! What is granted, as far as it is asked for, is held against what the callee can do in a second, or, where that has no limit, against the
-//! requests of ten seconds. Silent where the callee can do even all retries that are asked for; and, at a callee without a
-//! limit, where clients come only once, or ask again as fast as they get an answer: then there is no rate to hold it
-//! against.
+//! What is granted, as far as it is asked for, is held against what the callee can do in a second, or, where that has
+//! no limit, against the requests of ten seconds. Silent where the callee can do even all retries that are asked for;
+//! and, at a callee without a limit, where clients come only once, or ask again as fast as they get an answer: then
+//! there is no rate to hold it against.
 
 use crate::analysis::attempts_once;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -21,7 +21,7 @@ const SECONDS: f64 = 10.0;
 pub static RULE: Rule = Rule {
     id: "budget-floor",
     severity: Severity::Warning,
-    finds: "A retry budget grants so much before anything has to succeed, in so many states, that it holds nothing back.",
+    finds: "A retry budget grants so much for nothing, in so many states, that it holds nothing back.",
     why: "Each instance of the caller has a budget of its own, with tokens, a reserve or a minimum of its own. What is \
           little for one of them adds up over a fleet: a quota of 500 tokens at 5 per retry is 100 retries for one \
           client object, and 4,000 for 40 of them (the quota is that of aws/aws-sdk-ruby, issue 2236). All of that is \
@@ -143,8 +143,8 @@ fn figure(subject: &Subject<'_>, floor: &Floor<'_>) -> String {
     };
     match floor.asked_rps {
         Some(asked) if asked < floor.all => format!(
-            "an outage of `{service}` asks for up to {} retries per second, and {} of that are paid for before the first is \
-             refused; {against}",
+            "an outage of `{service}` asks for up to {} retries per second, and {} of that are paid for before the \
+             first is refused; {against}",
             words::count(asked),
             words::seconds(floor.all / asked)
         ),

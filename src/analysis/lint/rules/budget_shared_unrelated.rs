@@ -15,10 +15,10 @@ pub static RULE: Rule = Rule {
     id: "budget-shared-unrelated",
     severity: Severity::Warning,
     finds: "Calls to different services draw on one retry budget.",
-    why: "While one of the services is down, the retries of its calls take all that there is, and none of them helps. A \
-          passing error of another service, for which one retry would do, is then final: the outage of one dependency \
-          shows as errors of all. Budgets of real clients are kept by callee: gRPC's throttle is that of one server \
-          name (proposal A6), Envoy's that of one cluster.",
+    why: "While one of the services is down, the retries of its calls take all that there is, and none of them helps. \
+          A passing error of another service, for which one retry would do, is then final: the outage of one \
+          dependency shows as errors of all. Budgets of real clients are kept by callee: gRPC's throttle is that of \
+          one server name (proposal A6), Envoy's that of one cluster.",
     instead: "keep a budget for each callee, with `shared_over = \"target\"`",
     example: Example {
         bad: r#"

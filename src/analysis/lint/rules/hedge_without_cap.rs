@@ -14,10 +14,10 @@ pub static RULE: Rule = Rule {
     id: "hedge-without-cap",
     severity: Severity::Warning,
     finds: "Any number of hedges may be under way.",
-    why: "A hedge is for the one request in twenty that is unlucky. When the callee as a whole is slow, every request is \
-          late, and every one is hedged: the copies double the load at the moment at which it is too much already, and \
-          what they wait for gets slower still. Of 32 requests to two replicas, one of them slow, there were 64 attempts; \
-          with eight hedges at most, 40 (Azure/azure-sdk-for-rust, issue 4896).",
+    why: "A hedge is for the one request in twenty that is unlucky. When the callee as a whole is slow, every request \
+          is late, and every one is hedged: the copies double the load at the moment at which it is too much already, \
+          and what they wait for gets slower still. Of 32 requests to two replicas, one of them slow, there were 64 \
+          attempts; with eight hedges at most, 40 (Azure/azure-sdk-for-rust, issue 4896).",
     instead: "set `hedge.in_flight` to a few more hedges than are under way in good times",
     example: Example {
         bad: r#"

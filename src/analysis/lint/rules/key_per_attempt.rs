@@ -15,10 +15,11 @@ pub static RULE: Rule = Rule {
     id: "key-per-attempt",
     severity: Severity::Error,
     finds: "Idempotency keys are made anew for each attempt, or used again for another operation.",
-    why: "A store tells by the key what was done before. With a new key for each attempt, as from a library that makes it \
-          where the request is built, it remembers everything and recognises nothing: what timed out and is tried again \
-          is done again. With one key for several operations it takes the second for the first: it sees that they differ \
-          and refuses it, for as long as it keeps the key (422 in the IETF's draft of an Idempotency-Key header).",
+    why: "A store tells by the key what was done before. With a new key for each attempt, as from a library that makes \
+          it where the request is built, it remembers everything and recognises nothing: what timed out and is tried \
+          again is done again. With one key for several operations it takes the second for the first: it sees that \
+          they differ and refuses it, for as long as it keeps the key (422 in the IETF's draft of an Idempotency-Key \
+          header).",
     instead: "make one key for each operation, before its first attempt, and send it with all of them: \
               `idempotency = \"key\"`",
     example: Example {

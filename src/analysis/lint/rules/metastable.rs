@@ -2,8 +2,8 @@
 //!
 //! Silent where no caller that nothing holds back tries again after a timeout, and where what is served under overload
 //! has been there for a shorter time than callers wait: with a short queue, the newest first, or `deadline_aware`. Then
-//! what a service does while it gets too much is not in vain, and what has succeeded is not tried again. What is called in the place of something else that fails does not
-//! count: it goes away with that.
+//! what a service does while it gets too much is not in vain, and what has succeeded is not tried again. What is called
+//! in the place of something else that fails does not count: it goes away with that.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -18,15 +18,15 @@ use crate::scenario::Severity;
 pub static RULE: Rule = Rule {
     id: "metastable",
     severity: Severity::Warning,
-    finds: "A service can do what comes in, but not all the retries of it, and retries are all that it takes to keep it \
-            down.",
-    why: "Something short, a checkpoint or a failover, makes callers wait for too long. They give up and try again, their \
-          old attempts are still in the queue, and soon all that is served is too late. From then on every request makes \
-          all of its attempts, which is more than the service can do, so that it stays so when the cause is gone. A \
-          service that could do 160 per second and got 50 did not come back from two seconds of slowness with four \
-          attempts per request, and did with three (PierreZ/moonpool, issue 193).",
-    instead: "allow fewer attempts, so that all of them together are less than the service can do; or give the policy a \
-              `budget`; or let the queue be `{ drop = \"deadline_aware\" }`",
+    finds: "A service can do what comes in, but not all the retries of it, and retries are all that it takes to keep \
+            it down.",
+    why: "Something short, a checkpoint or a failover, makes callers wait for too long. They give up and try again, \
+          their old attempts are still in the queue, and soon all that is served is too late. From then on every \
+          request makes all of its attempts, which is more than the service can do, so that it stays so when the cause \
+          is gone. A service that could do 160 per second and got 50 did not come back from two seconds of slowness \
+          with four attempts per request, and did with three (PierreZ/moonpool, issue 193).",
+    instead: "allow fewer attempts, so that all of them together are less than the service can do; or give the policy \
+              a `budget`; or let the queue be `{ drop = \"deadline_aware\" }`",
     example: Example {
         bad: r#"
 clients.web = { arrivals = { constant = { rate = 50 } }, calls.svc = { timeout = "200ms", retry = "eager" } }
@@ -60,14 +60,14 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let (name, path) = (&load.service, subject.service_path(id));
         findings.add(Hit {
             message: format!(
-                "`{path}` is a metastable candidate: it can do {capacity} per second, and all attempts of all requests are \
-                 {times} x {offered} = {failing}"
+                "`{path}` is a metastable candidate: it can do {capacity} per second, and all attempts of all requests \
+                 are {times} x {offered} = {failing}"
             ),
             owner: path,
             keys: &["workers", "limiter", "max_in_flight", "service_time"],
             figure: format!(
-                "once everybody has waited in vain, {failing} attempts per second keep `{name}` busy for nobody, whatever \
-                 it was that began it; below {bearable} requests per second it comes back by itself"
+                "once everybody has waited in vain, {failing} attempts per second keep `{name}` busy for nobody, \
+                 whatever it was that began it; below {bearable} requests per second it comes back by itself"
             ),
         });
     }

@@ -1,9 +1,9 @@
 //! Retries that nothing holds back but their count.
 //!
 //! Silent about single callers: what one of them sends is no storm. And about calls that have a breaker or a throttle:
-//! these let next to nothing through to what fails. Attempts that do not fit into the time of their call do not count; and
-//! where the third may come ten seconds after the first, as with jobs that are put back, the load of an outage grows so
-//! slowly that it is over or has been noticed before, unless there is no limit to it.
+//! these let next to nothing through to what fails. Attempts that do not fit into the time of their call do not count;
+//! and where the third may come ten seconds after the first, as with jobs that are put back, the load of an outage
+//! grows so slowly that it is over or has been noticed before, unless there is no limit to it.
 
 use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -25,18 +25,23 @@ pub static RULE: Rule = Rule {
     id: "no-budget",
     severity: Severity::Warning,
     finds: "Three attempts or more, and nothing holds retries back but their count.",
-    why: "A count limits what one request does, and not what all of them do together: while the callee fails, it gets all \
-          attempts of all requests, for as long as it fails. A budget gives retries out by what succeeds, so that the \
-          occasional failure is tried again, and an outage is not multiplied. 100 calls of five attempts to a dead server \
-          send 500 attempts; with the retry throttling of gRPC, of ten tokens, they send 104 (grpc/grpc-java, issue \
-          11274).",
-    instead: "give the policy a `budget`, such as `{ token_bucket = { max = 10, per_success = 0.1 } }`: retries up to a \
-              tenth of what succeeds",
+    why: "A count limits what one request does, and not what all of them do together: while the callee fails, it gets \
+          all attempts of all requests, for as long as it fails. A budget gives retries out by what succeeds, so that \
+          the occasional failure is tried again, and an outage is not multiplied. 100 calls of five attempts to a dead \
+          server send 500 attempts; with the retry throttling of gRPC, of ten tokens, they send 104 (grpc/grpc-java, \
+          issue 11274).",
+    instead: "give the policy a `budget`, such as `{ token_bucket = { max = 10, per_success = 0.1 } }`: retries up to \
+              a tenth of what succeeds",
     example: Example {
         bad: r#"
-clients.web = { count = 10, arrivals = { constant = { rate = 200 } }, calls.api = { timeout = "1s", retry = "patient" } }
-services.api = { service_time = "5ms" }
-retries.patient = { max_attempts = 4, backoff = { exponential = { base = "100ms" } }, jitter = "full" }
+[clients.web]
+count = 10
+arrivals = { constant = { rate = 200 } }
+calls.api = { timeout = "1s", retry = "patient" }
+[services]
+api = { service_time = "5ms" }
+[retries]
+patient = { max_attempts = 4, backoff = { exponential = { base = "100ms" } }, jitter = "full" }
 "#,
         good: &["retries.patient.budget={ token_bucket = { max = 10, per_success = 0.1 } }"],
     },

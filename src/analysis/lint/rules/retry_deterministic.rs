@@ -16,10 +16,10 @@ pub static RULE: Rule = Rule {
     id: "retry-deterministic",
     severity: Severity::Error,
     finds: "`retry_on` has errors with which the same request fails again: `internal` or `invalid`.",
-    why: "A request that is wrong stays wrong, and a fault in the callee's code is met by each attempt. Retries turn the \
-          error into a slow one, and a faulty release, or one client that sends nonsense, into several times its load. \
-          Many libraries retry every exception unless they are told otherwise, among them tenacity, Spring Retry, \
-          Resilience4j and Failsafe.",
+    why: "A request that is wrong stays wrong, and a fault in the callee's code is met by each attempt. Retries turn \
+          the error into a slow one, and a faulty release, or one client that sends nonsense, into several times its \
+          load. Many libraries retry every exception unless they are told otherwise, among them tenacity, Spring \
+          Retry, Resilience4j and Failsafe.",
     instead: "leave `internal` and `invalid` out of `retry_on`; by default it has what may well pass on a second try",
     example: Example {
         bad: r#"

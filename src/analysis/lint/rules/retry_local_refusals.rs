@@ -21,12 +21,13 @@ pub static RULE: Rule = Rule {
     id: "retry-local-refusals",
     severity: Severity::Warning,
     finds: "`retry_on` has `pool_timeout`, `breaker_open` or `throttled`, which come from the caller's side.",
-    why: "Nothing was sent: the caller's own protection said that now is no time to. Who asks again at once hears the same \
-          from an open breaker, waits in the same pool behind those who came in between, and draws again from a throttle \
-          until it is let through. The attempts are used up before the callee is back. Resilience4j retries every \
-          exception, that of an open breaker included, unless it is told otherwise. From a callee that passes such an \
-          error on it means the same, one layer down.",
-    instead: "leave these errors out of `retry_on`, and let the call fail fast; or wait for longer than the breaker is open",
+    why: "Nothing was sent: the caller's own protection said that now is no time to. Who asks again at once hears the \
+          same from an open breaker, waits in the same pool behind those who came in between, and draws again from a \
+          throttle until it is let through. The attempts are used up before the callee is back. Resilience4j retries \
+          every exception, that of an open breaker included, unless it is told otherwise. From a callee that passes \
+          such an error on it means the same, one layer down.",
+    instead: "leave these errors out of `retry_on`, and let the call fail fast; or wait for longer than the breaker is \
+              open",
     example: Example {
         bad: r#"
 [clients.web]
@@ -115,8 +116,8 @@ fn own(subject: &Subject<'_>, kind: ErrorKind, id: CallId) -> Option<String> {
             // Of ten attempts it lets one through.
             let let_through = 1.0 - libm::pow(0.9, f64::from(attempts));
             Some(format!(
-                "when the throttle of `{name}` holds back 90 % of attempts, {} of calls are let through, as each may ask {} \
-                 times",
+                "when the throttle of `{name}` holds back 90 % of attempts, {} of calls are let through, as each may \
+                 ask {} times",
                 words::share(let_through),
                 words::count(f64::from(attempts))
             ))

@@ -21,9 +21,10 @@ pub static RULE: Rule = Rule {
     severity: Severity::Error,
     finds: "What a service that `writes` has done may be tried again, and nothing recognises it.",
     why: "A timeout does not say whether the work was done. An attempt whose answer was lost has charged the card, and \
-          the next one charges it again. An idempotency key that stays the same for all attempts at an operation, and a \
-          store that knows it for longer than they last, make the second attempt get the first one's result. RFC 9110, \
-          section 9.2.2, has clients retry by themselves only what is idempotent, or is known not to have been done.",
+          the next one charges it again. An idempotency key that stays the same for all attempts at an operation, and \
+          a store that knows it for longer than they last, make the second attempt get the first one's result. RFC \
+          9110, section 9.2.2, has clients retry by themselves only what is idempotent, or is known not to have been \
+          done.",
     instead: "give the service an `idempotency_store` that outlasts the retries, and let clients send \
               `idempotency = \"key\"`; or retry only on what is turned away before any work: `refused`, `overloaded`, \
               `rate_limited`",

@@ -1,8 +1,9 @@
 //! First in, first out, and a queue that is longer than anybody waits.
 //!
-//! Silent where all attempts of all requests are less than the service can do, since then what has piled up goes away by
-//! itself; where the work alone takes longer than callers wait, which no queue changes; where none of the callers that retry after a timeout is without a budget, breaker or throttle; and where all
-//! that can be there at one time is served before the first gives up.
+//! Silent where all attempts of all requests are less than the service can do, since then what has piled up goes away
+//! by itself; where the work alone takes longer than callers wait, which no queue changes; where none of the callers
+//! that retry after a timeout is without a budget, breaker or throttle; and where all that can be there at one time is
+//! served before the first gives up.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -18,10 +19,10 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     finds: "A queue serves the oldest first and holds more than is served before its callers give up and try again.",
     why: "Once the queue is that long, whoever is served has given up: the service works at full speed for nobody, and \
-          the retries keep the queue as long as it is. Dropping expired work alone need not cure it: what is not dropped \
-          has waited for nearly as long as it may, and expires while it is served: of a service that got 50 requests per \
-          second and could do 160, none succeeded with `drop = \"expired\"`, and all with `deadline_aware` \
-          (PierreZ/moonpool, issue 193).",
+          the retries keep the queue as long as it is. Dropping expired work alone need not cure it: what is not \
+          dropped has waited for nearly as long as it may, and expires while it is served: of a service that got 50 \
+          requests per second and could do 160, none succeeded with `drop = \"expired\"`, and all with \
+          `deadline_aware` (PierreZ/moonpool, issue 193).",
     instead: "give the queue a `limit` that is served well within the timeout, or `drop = \"deadline_aware\"`, or \
               `order = \"adaptive_lifo\"`",
     example: Example {
@@ -64,7 +65,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         };
         findings.add(Hit {
             message: format!(
-                "the queue of `{path}` is first in, first out and {holds}, while `{}` waits for {} and tries again{dropping}",
+                "the queue of `{path}` is first in, first out and {holds}, while `{}` waits for {} and tries \
+                 again{dropping}",
                 subject.call_name(caller.call),
                 words::seconds(caller.patience_s)
             ),
