@@ -66,6 +66,7 @@ pub mod dist;
 pub mod experiment;
 pub mod failure;
 pub mod metrics;
+mod number;
 pub mod plan;
 pub mod policy;
 pub mod report;

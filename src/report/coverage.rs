@@ -1,7 +1,7 @@
 //! How many of the replicas that were wanted the figures cover.
 
 use crate::experiment::Summary;
-use crate::report::number;
+use crate::number;
 
 /// `20 replicas`, `1 replica`; of a run that was cut short `37 of 2,000 replicas`, or `0 to 37 of 2,000 replicas` where
 /// variants differ. Replicas that a limit of the simulator cut short have figures, and count.

@@ -21,7 +21,6 @@ pub mod json;
 pub mod junit;
 pub mod lint;
 pub mod new_file;
-pub(crate) mod number;
 mod regression;
 mod services;
 pub mod text;

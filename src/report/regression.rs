@@ -1,7 +1,7 @@
 //! What has changed against a baseline, in words that all reports share.
 
 use crate::experiment::{Because, Change, Regressions, Stat, Trend, Unmatched};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::Counted;
 use crate::report::verdict::{settles_at, thing};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::experiment::{Judgement, MetricTable, Summary, VariantSummary, Verdict};
-use crate::report::number;
+use crate::number;
 use crate::report::text::{Counted, partial};
 
 /// What came out where there is no figure, and no more is known of that.

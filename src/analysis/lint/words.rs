@@ -1,6 +1,6 @@
 //! Figures as they stand in messages.
 
-use crate::report::number::{Style, plain};
+use crate::number::{Style, plain};
 use crate::time::Span;
 
 /// "1,000", "26.7".

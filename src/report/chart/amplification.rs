@@ -5,7 +5,7 @@ use super::rows::{self, Axis, Group, Mark, Row, Rows};
 use super::scale::Scale;
 use super::{blank, canvas, palette, ticks};
 use crate::experiment::{Summary, VariantSummary};
-use crate::report::number::Style;
+use crate::number::Style;
 use crate::report::services;
 
 /// More bars than this cannot be read; the services amplified most are shown.

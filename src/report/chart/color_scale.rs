@@ -10,7 +10,7 @@ use super::font::Font;
 use super::scale::Scale;
 use super::value_axis::{labelled, logarithmic};
 use super::{palette, ticks};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// Yellow, green and blue, at equal steps of lightness (CIE L*) from 94 to 18.
 const STOPS: [RGBColor; 9] = [

@@ -14,7 +14,7 @@ use super::setting_axis;
 use super::value_axis::{self, ValueAxis};
 use super::{MARGIN, WIDTH, blank, palette, ticks};
 use crate::experiment::{Crossing, FrontierSummary, VariantFrontier};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// Rows of the panel.
 const HEIGHT: i32 = 440;

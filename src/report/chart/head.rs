@@ -7,8 +7,8 @@ use super::font::Font;
 use super::legend::{Entry, Legend, Mark};
 use super::{MARGIN, WIDTH, palette};
 use crate::experiment::{Summary, VariantSummary};
+use crate::number::{self, INCOMPLETE};
 use crate::report::coverage;
-use crate::report::number::{self, INCOMPLETE};
 
 const TITLE_BASELINE: i32 = 38;
 const SUBTITLE_BASELINE: i32 = 66;

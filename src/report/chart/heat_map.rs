@@ -7,7 +7,7 @@ use super::legend::{Entry, Mark};
 use super::{WIDTH, head, palette, sweep};
 use crate::experiment::axis::Axis;
 use crate::experiment::{Measure, SweepCell, SweepSummary};
-use crate::report::number::{INCOMPLETE, Style};
+use crate::number::{INCOMPLETE, Style};
 
 /// More panels than this make a picture that no screen shows at once.
 const PANELS_MAX: usize = 6;

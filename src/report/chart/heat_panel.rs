@@ -11,7 +11,7 @@ use super::setting::{GAP, Setting};
 use super::{MARGIN, WIDTH, palette};
 use crate::experiment::SweepSummary;
 use crate::experiment::axis::Axis;
-use crate::report::number::{self, INCOMPLETE, Style};
+use crate::number::{self, INCOMPLETE, Style};
 
 /// Blank columns between two panels.
 const GUTTER: i32 = 36;

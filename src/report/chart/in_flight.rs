@@ -8,7 +8,7 @@ use super::steps::{Gather, points};
 use super::{level, palette, stack};
 use crate::experiment::{Summary, VariantSummary};
 use crate::metrics::catalogue::ScopeKind;
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::services::{self, Selection};
 
 /// More services than this make a picture that no screen shows at once.

@@ -7,7 +7,7 @@ use super::rows::{self, Axis, Group, Mark, Row, Rows};
 use super::scale::Scale;
 use super::{WIDTH, blank, canvas, palette, ticks};
 use crate::experiment::{Summary, VariantSummary};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// What is shown: a name, and the metric.
 const PERCENTILES: [(&str, &str); 5] = [

@@ -11,7 +11,7 @@ use super::panel::{Line, Panel, Plot, Reach};
 use super::steps::{Gather, points};
 use super::{palette, stack};
 use crate::experiment::{LoadMeans, Summary, VariantSummary};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// Rows that all panels share, with their headings, and the least and the most that one of them has without it.
 const ROOM: i32 = 880;

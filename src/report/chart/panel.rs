@@ -14,7 +14,7 @@ use super::steps::{Gather, Point, Step, steps};
 use super::time_axis::TimeAxis;
 use super::value_axis::{self, ValueAxis};
 use super::{MARGIN, WIDTH, palette};
-use crate::report::number::Style;
+use crate::number::Style;
 
 /// Rows above each panel, and the strips of its faults, for its heading.
 const HEAD: i32 = 40;

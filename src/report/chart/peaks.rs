@@ -10,7 +10,7 @@ use super::histogram::Bins;
 use super::{MARGIN, WIDTH, palette};
 use crate::experiment::{Stat, Summary, VariantSummary};
 use crate::metrics::catalogue::{self, ScopeKind};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// Which peak is shown.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use super::stack;
 use super::steps::{Gather, points};
 use crate::experiment::{BucketMeans, Summary, VariantSummary};
 use crate::metrics::catalogue::ScopeKind;
-use crate::report::number::Style;
+use crate::number::Style;
 use crate::report::services::{self, Selection};
 
 /// More services than this make a picture that no screen shows at once.

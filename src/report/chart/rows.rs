@@ -7,7 +7,7 @@ use super::font::Font;
 use super::scale::Scale;
 use super::{MARGIN, WIDTH, head, palette};
 use crate::experiment::Stat;
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// The rows of a chart with few of them are as thick as makes all together about this high.
 const ROWS_HEIGHT: i32 = 400;

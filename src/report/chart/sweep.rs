@@ -4,7 +4,7 @@ use super::head::Head;
 use super::legend::Entry;
 use super::{blank, head, heat_map, sweep_lines};
 use crate::experiment::{Figures, Measure, SweepCell, SweepSummary};
-use crate::report::number;
+use crate::number;
 
 /// `sweep.png`: the shown measures by the values of one or two axes.
 pub fn sweep(summary: &SweepSummary) -> Vec<u8> {

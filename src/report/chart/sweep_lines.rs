@@ -10,7 +10,7 @@ use super::value_axis::{self, ValueAxis};
 use super::{MARGIN, WIDTH, head, palette, sweep};
 use crate::experiment::axis::Axis;
 use crate::experiment::{Measure, SweepSummary};
-use crate::report::number::Style;
+use crate::number::Style;
 
 /// More panels than this make a picture that no screen shows at once.
 const MEASURES_SHOWN: usize = 4;

@@ -1,6 +1,6 @@
 //! The round values that an axis names.
 
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// Multiples of 1, 2 or 5 times a power of ten, about `count` of them: from the last that is not above `min` to the
 /// first that is not below `max`, which is above `min`.

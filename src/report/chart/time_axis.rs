@@ -6,7 +6,7 @@ use super::canvas::{Align, Area, Canvas};
 use super::font::Font;
 use super::scale::Scale;
 use super::{palette, ticks};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// With fewer buckets each of them would be as wide as a panel.
 const BUCKETS_MIN: u64 = 10;

@@ -8,7 +8,7 @@ use super::stack::{self, FOOT};
 use super::steps::{Gather, points};
 use crate::experiment::{BucketMeans, Summary, VariantSummary};
 use crate::metrics::catalogue::ScopeKind;
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 const HEIGHT: i32 = 700;
 

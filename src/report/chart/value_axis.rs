@@ -6,7 +6,7 @@ use super::canvas::{Align, Area, Canvas};
 use super::font::Font;
 use super::scale::Scale;
 use super::{palette, ticks};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 
 /// Columns beside the panels for the labels of the values.
 pub(super) const LABELS: i32 = 76;

@@ -14,8 +14,9 @@ use serde::Serialize;
 
 use crate::analysis::lint::{Finding, Linted, RULES};
 use crate::experiment::Position;
+use crate::number;
+use crate::report::json;
 use crate::report::text::Counted;
-use crate::report::{json, number};
 use crate::scenario::{Diagnostics, Severity};
 use crate::wrap::{sentence, words};
 

@@ -1,7 +1,7 @@
 //! What the headline figures do not cover: requests that had not ended, and variants in which there were none.
 
 use crate::experiment::{Summary, VariantSummary};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::Counted;
 use crate::report::text::sentences::Sentences;
 

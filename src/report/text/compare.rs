@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::experiment::{Comparison, Contrast, Difference, Shown, Stat, Summary};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::figures::SCENARIO;
 use crate::report::text::grid::{self, Column};
 use crate::wrap;

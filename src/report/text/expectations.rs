@@ -1,7 +1,7 @@
 //! What the scenario file said must come out, and whether it did: failures first.
 
 use crate::experiment::{Judgement, Summary, Verdict};
-use crate::report::number;
+use crate::number;
 use crate::report::text::grid::{self, Column};
 use crate::report::text::sentences::Sentences;
 use crate::report::text::{BAD, Counted, GOOD, TITLE, WARNING, styled};

@@ -3,7 +3,7 @@
 
 use crate::experiment::{MetricTable, Summary};
 use crate::failure::{ErrorKind, StopReason};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::sentences::{NO_BREAK, Sentences};
 
 /// More sentences would bury the tables; `summary.csv` has all figures.

@@ -4,7 +4,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use crate::experiment::{MetricTable, Stat, Summary, VariantSummary};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::services;
 use crate::report::text::grid::{self, Column};
 use crate::report::text::{Counted, caveats, failed, recovery};

@@ -1,7 +1,7 @@
 //! Where a condition begins or ceases to hold, a sentence for each variant.
 
 use crate::experiment::{Crossing, FrontierSummary, Op, Point, VariantFrontier};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::{Counted, TITLE, WARNING, styled};
 use crate::wrap;
 

@@ -22,8 +22,8 @@ use anstyle::{AnsiColor, Style};
 
 use crate::analysis::Explanation;
 use crate::experiment::{FrontierSummary, Reached, Summary, SweepSummary};
+use crate::number::{self, INCOMPLETE};
 use crate::report::coverage;
-use crate::report::number::{self, INCOMPLETE};
 use crate::templates::Template;
 use crate::wrap;
 

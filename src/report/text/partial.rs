@@ -1,7 +1,7 @@
 //! What is missing of a run that was cut short, variant by variant.
 
 use crate::experiment::{CutShort, Fullest, Summary, VariantSummary};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::sentences::Sentences;
 use crate::report::text::{WARNING, styled};
 

@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::experiment::{FaultWindows, MetricTable, Stat, Strain, Summary, VariantSummary};
-use crate::report::number::{self, Style, instant};
+use crate::number::{self, Style, instant};
 use crate::report::text::Counted;
 use crate::wrap;
 

@@ -2,7 +2,7 @@
 
 use crate::experiment::axis::Cell;
 use crate::experiment::{SweepCell, SweepSummary};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::grid::{self, Column};
 use crate::report::text::{Counted, TITLE, WARNING, styled};
 use crate::wrap;

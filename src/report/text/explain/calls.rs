@@ -1,7 +1,7 @@
 //! Every call by itself.
 
 use crate::analysis::{CallExplained, Course, Fate, Over, Unfit, WaitExplained};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::explain::{column, count, kept, sentence, time, time_or};
 use crate::report::text::grid::{self, Column};
 

@@ -5,7 +5,7 @@ mod paths;
 mod services;
 
 use crate::analysis::Explanation;
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::grid::Column;
 use crate::report::text::{TITLE, styled};
 use crate::wrap;

@@ -1,7 +1,7 @@
 //! What multiplies along each path, and who gives up when.
 
 use crate::analysis::{Explanation, Hop, Path};
-use crate::report::number;
+use crate::number;
 use crate::report::text::explain::{attempts, column, count, kept, sentence, time, time_or};
 use crate::report::text::{Counted, grid};
 

@@ -1,7 +1,7 @@
 //! What services have to do when everything fails, against what they can do.
 
 use crate::analysis::{Explanation, ServiceLoad, Standing};
-use crate::report::number::{self, Style};
+use crate::number::{self, Style};
 use crate::report::text::explain::column;
 use crate::report::text::{BAD, GOOD, WARNING, grid, styled};
 
