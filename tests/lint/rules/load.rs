@@ -85,8 +85,8 @@ fn a_queue_is_held_against_the_patience_of_callers() {
     );
     assert_eq!(
         figure,
-        "once more than 28 attempts wait, what `svc` serves is given up before it is done; at 50 per second a stall of 580 ms \
-         is enough"
+        "once more than 28 attempts wait, what `svc` serves is given up before it is done; at 50 per second a stall of \
+         580 ms is enough"
     );
     let limit = |limit: u32| said("unbounded-fifo", &[&format!("services.svc.queue.limit={limit}")]);
     assert_eq!(limit(28), []);

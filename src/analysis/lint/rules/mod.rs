@@ -42,7 +42,6 @@ use crate::analysis::lint::Rule;
 pub static RULES: &[&Rule] = &[
     &layered_retries::RULE,
     &hot_loop::RULE,
-    &no_budget::RULE,
     &no_jitter::RULE,
     &narrow_jitter::RULE,
     &jitter_lost_at_cap::RULE,
@@ -59,6 +58,7 @@ pub static RULES: &[&Rule] = &[
     &timeout_below_p99::RULE,
     &no_cancellation::RULE,
     &attempts_never_fit::RULE,
+    &no_budget::RULE,
     &budget_floor::RULE,
     &budget_shared_unrelated::RULE,
     &retry_deterministic::RULE,
