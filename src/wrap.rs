@@ -26,13 +26,27 @@ pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>, [first, rest]:
     text
 }
 
-/// The words of a text, for [`words`]: what stands in back-ticks is one, so that it can be copied.
+/// The units that stay with their number.
+const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
+
+/// The words of a text, for [`words`]: what stands in back-ticks is one, so that it can be copied, and so is a number with
+/// its unit.
 pub(crate) fn sentence(text: &str) -> impl Iterator<Item = &str> {
-    let mut quoted = false;
-    text.split(move |c: char| {
-        quoted ^= c == '`';
-        c == ' ' && !quoted
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = text.match_indices(' ').map(|(at, _)| at).find(|&at| is_gap(&text[..at], &text[at + 1..]));
+        rest = end.map(|end| &text[end + 1..]);
+        Some(end.map_or(text, |end| &text[..end]))
     })
+}
+
+/// Whether a line may end between the beginning of a text and what follows.
+fn is_gap(before: &str, after: &str) -> bool {
+    let is_quoted = before.matches('`').count() % 2 == 1 && after.contains('`');
+    let next = after.split(|c: char| !c.is_alphabetic() && c != '%').next().unwrap_or_default();
+    let is_quantity = before.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&next);
+    !is_quoted && !is_quantity
 }
 
 #[cfg(test)]
@@ -49,9 +63,16 @@ mod tests {
     }
 
     #[test]
+    fn a_number_keeps_its_unit() {
+        let words: Vec<&str> = sentence("up to 101 ms, of 5 % and 3 seconds (4.6 min) 7").collect();
+        assert_eq!(words, ["up", "to", "101 ms,", "of", "5 %", "and", "3", "seconds", "(4.6 min)", "7"]);
+    }
+
+    #[test]
     fn what_is_quoted_is_one_word() {
         let words: Vec<&str> = sentence("write `a = 1`, or `b`").collect();
         assert_eq!(words, ["write", "`a = 1`,", "or", "`b`"]);
-        assert_eq!(sentence("an `open one").collect::<Vec<_>>(), ["an", "`open one"]);
+        assert_eq!(sentence("an `open one").collect::<Vec<_>>(), ["an", "`open", "one"], "nothing is quoted");
+        assert_eq!(sentence("").collect::<Vec<_>>(), [""]);
     }
 }
