@@ -6,6 +6,8 @@ use std::path::Path;
 use insta::assert_snapshot;
 use stormsim::scenario::{Overrides, Scenario};
 
+use crate::told::unbroken;
+
 const GOOD: &str = r#"version = 1
 name = "shop"
 
@@ -30,7 +32,7 @@ fn told(settings: &[&str]) -> String {
         let overrides = Overrides { set: vec![(*setting).to_owned()], ..Overrides::default() };
         let errors = match Scenario::parse("shop.toml", GOOD, Path::new(""), &overrides) {
             Ok(_) => panic!("nothing is wrong with {setting}"),
-            Err(errors) => errors.to_string(),
+            Err(errors) => unbroken(&errors.to_string()),
         };
         let said: Vec<&str> = errors.lines().filter(|line| line.starts_with("error: ")).collect();
         let ways_out: Vec<&str> = errors.lines().filter_map(|line| line.trim().strip_prefix("= ")).collect();

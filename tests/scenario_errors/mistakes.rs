@@ -6,6 +6,8 @@ use std::path::Path;
 use insta::assert_snapshot;
 use stormsim::scenario::{Overrides, Scenario};
 
+use crate::told::unbroken;
+
 /// A scenario with one of everything and nothing wrong.
 const GOOD: &str = r#"version = 1
 name = "shop"
@@ -364,5 +366,5 @@ fn messages_are_the_same_in_colour() {
     assert_eq!(anstream::adapter::strip_str(&coloured).to_string(), diagnostics.to_string());
     let error = diagnostics.iter().next().unwrap();
     assert_eq!(diagnostics.line(error), Some(5));
-    assert!(diagnostics.render(false, 40).contains(error.message()));
+    assert!(unbroken(&diagnostics.render(false, 40)).contains(error.message()));
 }

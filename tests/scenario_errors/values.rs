@@ -5,6 +5,8 @@ use std::path::Path;
 use insta::assert_snapshot;
 use stormsim::scenario::{Overrides, Scenario};
 
+use crate::told::unbroken;
+
 /// A scenario with which nothing is wrong; `EXPECT` stands for its expectation.
 const GOOD: &str = r#"version = 1
 name = "shop"
@@ -125,7 +127,7 @@ fn metrics_of_something_else() {
 #[test]
 fn a_metric_of_workers_is_that_of_a_service_with_workers() {
     let text = GOOD.replace("EXPECT", "metric = \"utilisation\"\nfault = \"outage\"\nat_most = 1");
-    let hint = |text: &str| errors_of(text).lines().last().unwrap().trim().to_owned();
+    let hint = |text: &str| unbroken(&errors_of(text)).lines().last().unwrap().trim().to_owned();
     assert_eq!(hint(&text), "= help: write `service = \"db\"` instead of `fault`");
     let text = text.replace("[services.db]", "[services.db]\n[services.cache]\nworkers = 1");
     assert_eq!(hint(&text), "= help: write `service = \"cache\"` instead of `fault`");
