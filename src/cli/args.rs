@@ -58,7 +58,7 @@ pub enum ColorChoice {
 pub enum Format {
     /// Tables for people.
     Text,
-    /// The content of summary.json; of several files an array.
+    /// The same for programs: of a run the content of summary.json, of several files an array.
     Json,
 }
 
@@ -208,8 +208,11 @@ pub struct LintArguments {
     /// Fail on warnings, too.
     #[arg(long)]
     pub deny_warnings: bool,
+    /// Show what is allowed, too, with the reason; `json` and `sarif` always have it.
+    #[arg(long)]
+    pub show_allowed: bool,
     /// What to print on standard output.
-    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    #[arg(long, value_enum, default_value_t = LintFormat::Text, conflicts_with_all = ["explain", "rules"])]
     pub format: LintFormat,
     /// Print nothing but errors, and warnings that are denied; `json` and `sarif` print all.
     #[arg(short, long)]

@@ -13,7 +13,7 @@ use crate::cli::{CommandError, Exit, paths};
 
 /// Looks at every file and prints what the rules find; or says what rules there are.
 pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
-    let LintArguments { paths, explain, rules, deny_warnings, format, quiet } = arguments;
+    let LintArguments { paths, explain, rules, deny_warnings, show_allowed, format, quiet } = arguments;
     if *rules {
         terminal.result(&report::rules(terminal.width()))?;
         return Ok(Exit::Good);
@@ -25,6 +25,7 @@ pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, Comma
     let files = paths::scenarios(paths)?;
     let looked: Vec<report::Looked<'_>> = files.iter().map(|file| (file.as_path(), look(file))).collect();
     let least = if *quiet && !deny_warnings { Severity::Error } else { Severity::Warning };
+    let shown = report::Shown { least, allowed: *show_allowed, quiet: *quiet };
     let mut exit = Exit::Good;
     for (_, looked) in &looked {
         exit = exit.max(match looked {
@@ -38,10 +39,10 @@ pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, Comma
         });
     }
     terminal.result(&match format {
-        LintFormat::Text => report::text(&looked, least, *quiet, terminal.width()),
+        LintFormat::Text => report::text(&looked, shown, terminal.width()),
         LintFormat::Json => report::json(&looked),
         LintFormat::Sarif => report::sarif(&looked),
-        LintFormat::Github => github::findings(&looked, least, *quiet, terminal.width()),
+        LintFormat::Github => github::findings(&looked, shown, terminal.width()),
     })?;
     Ok(exit)
 }

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 
 use crate::analysis::lint::Finding;
 use crate::experiment::{Judgement, Position, Regressions, Summary, Trend, Verdict};
-use crate::report::lint::{self, Looked};
+use crate::report::lint::{self, Looked, Shown};
 use crate::report::{regression, text, verdict};
 use crate::scenario::{self, Diagnostics};
 
@@ -34,21 +34,22 @@ pub fn annotations(files: &[(&Path, &Summary)], skipped: &[&Path], quiet: bool) 
     if quiet { lines } else { lines + &text::unmatched(files) + &text::conclusions(files) }
 }
 
-/// An annotation for every finding of the lint rules that is as bad as `least`, and for what is wrong with files that are
-/// no scenarios; then how many there are, unless it is to be `quiet`.
-pub fn findings(files: &[Looked<'_>], least: scenario::Severity, quiet: bool, width: usize) -> String {
+/// An annotation for every finding of the lint rules that is shown and not allowed, and for what is wrong with files that
+/// are no scenarios; then how many there are.
+pub fn findings(files: &[Looked<'_>], shown: Shown, width: usize) -> String {
     let mut text = String::new();
     for (file, looked) in files {
         match looked {
-            Ok(linted) => text.extend(linted.shown(least).map(|finding| of_finding(file, finding).to_string())),
+            Ok(linted) => text.extend(linted.shown(shown.least).map(|finding| of_finding(file, finding).to_string())),
             Err(wrong) => text += &errors(file, wrong),
         }
     }
-    if quiet { text } else { text + &lint::conclusion(files, width) }
+    if shown.quiet { text } else { text + &lint::conclusion(files, width) }
 }
 
 fn of_finding<'a>(file: &'a Path, finding: &Finding) -> Annotation<'a> {
-    let message = format!("{}: {}\n{}", finding.message, finding.figure, finding.instead);
+    let variants = finding.variants.join(", ");
+    let message = format!("{}: {}\nin variants: {variants}\n{}", finding.message, finding.figure, finding.instead);
     Annotation { severity: finding.severity.into(), file, position: finding.position, title: finding.rule, message }
 }
 

@@ -25,11 +25,11 @@ pub enum NewFileError {
         folder: PathBuf,
     },
     /// It could not be written; there is no half of it.
-    #[error("cannot write `{}`: {source}; name another file with `--output FILE`", path.display())]
+    #[error("cannot write `{}`: {}; name another file with `--output FILE`", path.display(), source.kind())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// What the system says, of a temporary file that nobody has asked for.
         source: io::Error,
     },
 }

@@ -182,8 +182,13 @@ impl Diagnostics {
         let shown = self.list.iter().take(SHOWN_MAX).map(|one| renderer.render(&[self.group(one, width)]));
         let more = self.list.len().saturating_sub(SHOWN_MAX);
         let rest = (more > 0).then(|| {
-            let errors = if more == 1 { "error" } else { "errors" };
-            let title = Level::NOTE.primary_title(format!("and {} more {errors}", grouped(more)));
+            let is_error = |one: &Diagnostic| one.rule.is_none();
+            let what = match self.list[SHOWN_MAX..].iter().all(is_error) {
+                true if more == 1 => " error",
+                true => " errors",
+                false => "",
+            };
+            let title = Level::NOTE.primary_title(format!("and {} more{what}", grouped(more)));
             renderer.render(&[Group::with_title(title).elements(self.sources.file().map(origin))])
         });
         shown.chain(rest).collect::<Vec<_>>().join("\n\n")

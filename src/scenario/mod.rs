@@ -232,8 +232,8 @@ fn build(
         found.report(variants.len(), errors);
         drafts
     };
-    let names = variants.keys().map(String::as_str);
-    let allowed = resolve::allowed(&base.allow, names, errors);
+    let names: Vec<&str> = drafts.iter().map(|one| one.name.as_str()).collect();
+    let allowed = resolve::allowed(&base.allow, &names, errors);
     let judged: Vec<Judged<'_>> =
         drafts.iter().map(|one| Judged { name: &one.name, tables: &one.tables, draft: &one.draft }).collect();
     let only = overrides.variant.as_deref();

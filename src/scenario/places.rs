@@ -48,6 +48,13 @@ impl Places {
         Found { path: owner.join("."), place: self.deepest(variant, &owner).1 }
     }
 
+    /// Whether the file or one of its variants says something at a path.
+    pub fn has(&self, path: &str) -> bool {
+        let names: Vec<&str> = path.split('.').collect();
+        let variants = self.variants.keys().map(String::as_str);
+        variants.chain([""]).any(|variant| self.deepest(variant, &names).0 == names.len())
+    }
+
     /// How many of the names of a path lead to something, and where that is: in the settings of the variant if they go
     /// as far as the file itself.
     fn deepest(&self, variant: &str, path: &[&str]) -> (usize, Option<Place>) {

@@ -46,6 +46,9 @@ fn a_rule_is_allowed_everywhere_or_at_a_path() {
     // A path is no beginning of a word.
     let elsewhere = at.replace("retries.two", "retries.tw");
     assert_eq!(judged(&elsewhere), [one(None), two(None), finding("unused-allow", "allow", None)]);
+    let idle = linted(&format!("{TWO}{elsewhere}"), &[]).findings.pop().expect("what is allowed comes last");
+    assert_eq!(idle.message, "`no-jitter` is allowed at `retries.tw`, but it finds nothing there");
+    assert_eq!(idle.figure, "the file has no `retries.tw`");
     // In one variant only.
     let variants = "[variants.a]\n[variants.b]\n";
     let in_a = everywhere.replace("\"a test\"", "\"a test\"\nvariants = [\"a\"]");

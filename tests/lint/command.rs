@@ -81,6 +81,19 @@ fn a_rule_is_explained_as_on_the_page() {
     }
 }
 
+/// The README's command prints what the README shows.
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let readme = include_str!("../../README.md");
+    let (_, section) = readme.split_once("```sh\nstormsim lint ").expect("the README tells of it");
+    let (arguments, section) = section.split_once('\n').expect("a line");
+    let shown = section.split("```\n").nth(2).expect("a block with what is printed");
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = run(Path::new(env!("CARGO_MANIFEST_DIR")), &arguments);
+    let printed = printed(&output);
+    assert!(printed.contains(shown), "{shown}\n--- is not in\n{printed}");
+}
+
 /// Scenarios that exist to show a fault say so; nothing else is wrong with them.
 #[test]
 fn the_bundled_scenarios_are_clean() {

@@ -27,7 +27,7 @@ pub struct Finding {
     pub instead: &'static str,
     /// The setting that it is about.
     pub path: String,
-    /// In which variants it is so, in the order of the file. What is said is said of the first.
+    /// In which variants it is so, in the order of the file.
     pub variants: Vec<String>,
     /// Where it is.
     #[serde(flatten)]
@@ -51,6 +51,10 @@ impl Finding {
             None => message,
         };
         let message = message.note(self.figure.as_str());
+        let message = match &self.allowed {
+            Some(reason) => message.note(format!("allowed: {reason}")),
+            None => message,
+        };
         let message = if self.variants.len() < variants {
             let names: Vec<String> = self.variants.iter().map(|name| format!("`{name}`")).collect();
             let noun = if names.len() == 1 { "variant" } else { "variants" };
@@ -80,7 +84,7 @@ pub(super) struct Findings<'a> {
     allowed: &'a [Allowed],
     rule: &'static Rule,
     variant: &'a str,
-    /// By rule and path and place, and by what allows it: variants that only repeat each other are told once.
+    /// Variants of which the same is said are told once.
     found: IndexMap<Key, Finding>,
     /// Which rule of which row of what is allowed has allowed something.
     used: BTreeSet<(usize, &'static str)>,
@@ -91,6 +95,8 @@ struct Key {
     rule: &'static str,
     path: String,
     start: Option<usize>,
+    message: String,
+    figure: String,
     allowed: Option<usize>,
 }
 
@@ -119,7 +125,15 @@ impl<'a> Findings<'a> {
         let first = allowing.peek().copied();
         self.used.extend(allowing.map(|at| (at, id)));
         let start = place.as_ref().map(|place| place.start);
-        match self.found.entry(Key { rule: id, path: path.clone(), start, allowed: first }) {
+        let key = Key {
+            rule: id,
+            path: path.clone(),
+            start,
+            message: message.clone(),
+            figure: figure.clone(),
+            allowed: first,
+        };
+        match self.found.entry(key) {
             Entry::Occupied(mut known) => {
                 let variants = &mut known.get_mut().variants;
                 if variants.last().is_none_or(|last| last != self.variant) {
@@ -150,11 +164,12 @@ impl<'a> Findings<'a> {
     pub fn judged(self, unused: &'static Rule, variants: &[String]) -> Vec<Finding> {
         let rules = self.allowed.iter().enumerate().flat_map(|(at, row)| row.rules.iter().map(move |rule| (at, rule)));
         let idle = rules.filter(|(at, (rule, _))| !self.used.contains(&(*at, *rule)));
-        let idle = idle.map(|(_, (rule, place))| Finding {
+        let idle = idle.map(|(at, (rule, place))| (&self.allowed[at], rule, place));
+        let idle = idle.map(|(row, rule, place)| Finding {
             rule: unused.id,
             severity: unused.severity,
-            message: format!("`{rule}` is allowed, but it finds nothing"),
-            figure: "what is allowed for nothing hides what comes later".to_owned(),
+            message: format!("`{rule}` is allowed{}, but it finds nothing there", whereabouts(row)),
+            figure: idle_figure(row, self.places),
             instead: unused.instead,
             path: "allow".to_owned(),
             variants: variants.to_vec(),
@@ -166,6 +181,22 @@ impl<'a> Findings<'a> {
         findings.extend(self.found.into_values());
         findings.sort_by_key(|finding| finding.place.as_ref().map(|place| place.start));
         findings
+    }
+}
+
+/// Where a row allows something, for a sentence.
+fn whereabouts(row: &Allowed) -> String {
+    let at = row.at.as_ref().map(|at| format!(" at `{at}`"));
+    let variants: Vec<String> = row.variants.iter().map(|name| format!("`{name}`")).collect();
+    let variants = (!variants.is_empty()).then(|| format!(" in {}", variants.join(", ")));
+    [at, variants].into_iter().flatten().collect()
+}
+
+/// What is wrong with a row that allows nothing.
+fn idle_figure(row: &Allowed, places: &Places) -> String {
+    match &row.at {
+        Some(at) if !places.has(at) => format!("the file has no `{at}`"),
+        _ => "what is allowed for nothing hides what comes later".to_owned(),
     }
 }
 

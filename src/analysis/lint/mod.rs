@@ -40,9 +40,11 @@ pub struct Linted {
 }
 
 impl Linted {
-    /// What is not allowed and as bad as `least`, with the lines of the file that it is about.
-    pub fn messages(&self, least: Severity) -> Diagnostics {
-        self.told(self.shown(least))
+    /// What is as bad as `least` and not allowed, or with `allowed` that, too; with the lines of the file that it is about.
+    pub fn messages(&self, least: Severity, allowed: bool) -> Diagnostics {
+        self.told(
+            self.findings.iter().filter(|finding| finding.severity <= least && (allowed || finding.allowed.is_none())),
+        )
     }
 
     /// What this rule has found, with the lines of the file that it is about.

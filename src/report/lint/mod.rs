@@ -23,20 +23,30 @@ use crate::wrap::{sentence, words};
 /// A file that was looked at, and what came of it: what rules found, or that it is no scenario.
 pub type Looked<'a> = (&'a Path, Result<Linted, Diagnostics>);
 
-/// Findings as bad as `least`, with the lines of the files that they are about, for a page of `width` columns; and a line
-/// that sums up, unless it is to be `quiet`. It carries ANSI colours. Files that are no scenarios are
+/// What to show of findings.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown {
+    /// Those that are as bad as this.
+    pub least: Severity,
+    /// Those that are allowed, too.
+    pub allowed: bool,
+    /// No line that sums up.
+    pub quiet: bool,
+}
+
+/// Findings with the lines of the files that they are about, for a page of `width` columns, and a line that sums up. It carries ANSI colours. Files that are no scenarios are
 /// left out.
-pub fn text(files: &[Looked<'_>], least: Severity, quiet: bool, width: usize) -> String {
+pub fn text(files: &[Looked<'_>], shown: Shown, width: usize) -> String {
     let linted = || files.iter().filter_map(|(_, looked)| looked.as_ref().ok());
     let mut text = String::new();
     for linted in linted() {
-        let messages = linted.messages(least);
+        let messages = linted.messages(shown.least, shown.allowed);
         if messages.iter().len() > 0 {
             text += &messages.render(true, width);
             text += "\n\n";
         }
     }
-    if quiet { text } else { text + &conclusion(files, width) }
+    if shown.quiet { text } else { text + &conclusion(files, width) }
 }
 
 /// How many findings there are, in a line.
@@ -52,7 +62,12 @@ pub(super) fn conclusion(files: &[Looked<'_>], width: usize) -> String {
     };
     let allowed = linted().map(Linted::allowed).sum::<usize>();
     let allowed = if allowed > 0 { format!("; {} allowed", number::whole(allowed)) } else { String::new() };
-    let sum = format!("{}: {found}{allowed}", Counted(linted().count(), "file"));
+    let wrong = match files.len() - linted().count() {
+        0 => String::new(),
+        1 => "; 1 file is no scenario".to_owned(),
+        wrong => format!("; {} files are no scenarios", number::whole(wrong)),
+    };
+    let sum = format!("{}: {found}{allowed}{wrong}", Counted(linted().count(), "file"));
     words(sentence(&sum), ["", "  "], width)
 }
 

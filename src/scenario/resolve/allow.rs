@@ -7,21 +7,17 @@ use crate::scenario::suggest;
 use crate::scenario::tables::AllowTable;
 use crate::scenario::values::{Name, PathText, Text};
 
-/// What is allowed, each with its reason.
-pub fn allowed<'a>(
+/// What is allowed in a file with these variants, each with its reason.
+pub fn allowed(
     rows: &Field<Vec<Spanned<AllowTable>>>,
-    variants: impl Iterator<Item = &'a str> + Clone,
+    variants: &[&str],
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<Allowed> {
     let rows = rows.get().map_or(&[][..], Vec::as_slice);
-    rows.iter().filter_map(|row| of_row(row, variants.clone(), errors)).collect()
+    rows.iter().filter_map(|row| of_row(row, variants, errors)).collect()
 }
 
-fn of_row<'a>(
-    row: &Spanned<AllowTable>,
-    known: impl Iterator<Item = &'a str> + Clone,
-    errors: &mut Vec<Diagnostic>,
-) -> Option<Allowed> {
+fn of_row(row: &Spanned<AllowTable>, known: &[&str], errors: &mut Vec<Diagnostic>) -> Option<Allowed> {
     let AllowTable { rules, reason, at, variants } = &row.value;
     let mut missing = |message: &str, hint: &str| {
         errors.push(Diagnostic::new(message).at(&row.place).hint(hint));
@@ -33,11 +29,14 @@ fn of_row<'a>(
     if reason.is_absent() || reason.get().is_some_and(|Text(reason)| reason.trim().is_empty()) {
         missing("what is allowed has no reason", "say why in `reason`: whoever reads it next wants to know");
     }
+    if variants.get().is_some_and(Vec::is_empty) {
+        missing("what is allowed names no variants", "leave `variants` out for all of them");
+    }
     let variants = variants.get().map_or(&[][..], Vec::as_slice);
     for Spanned { place, value: Name(name) } in variants {
-        if !known.clone().any(|known| known == name) {
+        if !known.contains(&name.as_str()) {
             let error = Diagnostic::new(format!("there is no variant `{name}`")).at(place);
-            errors.push(error.maybe_hint(suggest::hint(name, "variants", known.clone())));
+            errors.push(error.maybe_hint(suggest::hint(name, "variants", known.iter().copied())));
         }
     }
     let (rules, Text(reason)) = (rules.get()?, reason.get()?);
