@@ -29,8 +29,11 @@ pub(crate) fn words<'a>(words: impl IntoIterator<Item = &'a str>, [first, rest]:
 /// The units that stay with their number.
 const UNITS: [&str; 8] = ["ns", "µs", "ms", "s", "min", "h", "d", "%"];
 
+/// What stays between its numbers.
+const OPERATORS: [&str; 2] = ["x", "="];
+
 /// The words of a text, for [`words`]: what stands in back-ticks is one, so that it can be copied, and so is a number with
-/// its unit.
+/// its unit, or with others: `3 x 3 = 9`.
 pub(crate) fn sentence(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
@@ -46,7 +49,10 @@ fn is_gap(before: &str, after: &str) -> bool {
     let is_quoted = before.matches('`').count() % 2 == 1 && after.contains('`');
     let next = after.split(|c: char| !c.is_alphabetic() && c != '%').next().unwrap_or_default();
     let is_quantity = before.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&next);
-    !is_quoted && !is_quantity
+    let last = before.rsplit(' ').next().unwrap_or_default();
+    let is_sum =
+        OPERATORS.contains(&last) || OPERATORS.iter().any(|operator| after.starts_with(&format!("{operator} ")));
+    !is_quoted && !is_quantity && !is_sum
 }
 
 #[cfg(test)]
@@ -66,6 +72,7 @@ mod tests {
     fn a_number_keeps_its_unit() {
         let words: Vec<&str> = sentence("up to 101 ms, of 5 % and 3 seconds (4.6 min) 7").collect();
         assert_eq!(words, ["up", "to", "101 ms,", "of", "5 %", "and", "3", "seconds", "(4.6 min)", "7"]);
+        assert_eq!(sentence("of 3 x 3 = 9 in").collect::<Vec<_>>(), ["of", "3 x 3 = 9", "in"]);
     }
 
     #[test]
