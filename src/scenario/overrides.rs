@@ -52,23 +52,6 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The names of its path.
-    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.path.iter().map(|segment| segment.name.as_str())
-    }
-
-    /// Its value.
-    pub fn value(&self) -> &Node {
-        &self.value
-    }
-
-    /// Where its path begins and its value ends; of a table only the path.
-    pub fn place(&self) -> Place {
-        let (first, last) = (&self.path[0].place, &self.path[self.path.len() - 1].place);
-        let end = if matches!(self.value.value, Value::Table(_)) { last.end } else { self.value.place.end };
-        first.start..end.max(last.end)
-    }
-
     /// Its path.
     fn written(&self) -> String {
         self.path.iter().map(|segment| segment.name.as_str()).collect::<Vec<_>>().join(".")

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use crate::experiment::Position;
 use crate::scenario::ScenarioFile;
-use crate::scenario::document::{self, Entry, Table, Value};
+use crate::scenario::document::{self, Entry, Node, Table, Value};
 use crate::scenario::overrides::{self, Setting};
 use crate::scenario::source::{Place, Sources};
 
@@ -23,6 +23,9 @@ pub(crate) struct Found {
     pub place: Option<Place>,
 }
 
+/// What a variant says: the file with the settings of the variant in it, each in its place.
+pub(crate) struct Effective(Table);
+
 impl Places {
     /// Of a file that is a scenario.
     pub fn of(file: &ScenarioFile) -> Self {
@@ -34,42 +37,23 @@ impl Places {
         Self { sources, root, variants }
     }
 
-    /// Where a variant says one of these `keys` of `owner`, a path: the first of them that is there; else where it says
-    /// `owner`, or as much of that as it does.
-    pub fn find(&self, variant: &str, owner: &str, keys: &[&str]) -> Found {
-        let owner: Vec<&str> = owner.split('.').collect();
-        for &key in keys {
-            let path: Vec<&str> = owner.iter().copied().chain(key.split('.')).collect();
-            let (depth, place) = self.deepest(variant, &path);
-            if depth == path.len() {
-                return Found { path: path.join("."), place };
-            }
+    /// What a variant says.
+    pub fn effective(&self, variant: &str) -> Effective {
+        let mut root = Node { place: 0..0, value: Value::Table(self.root.clone()) };
+        if let Some(settings) = self.variants.get(variant) {
+            overrides::apply(&mut root, [settings.as_slice()], &mut Vec::new());
         }
-        Found { path: owner.join("."), place: self.deepest(variant, &owner).1 }
+        match root.value {
+            Value::Table(table) => Effective(table),
+            _ => Effective(Table::new()),
+        }
     }
 
-    /// Whether the file or one of its variants says something at a path.
+    /// Whether any variant says something at a path.
     pub fn has(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split('.').collect();
-        let variants = self.variants.keys().map(String::as_str);
-        variants.chain([""]).any(|variant| self.deepest(variant, &names).0 == names.len())
-    }
-
-    /// How many of the names of a path lead to something, and where that is: in the settings of the variant if they go
-    /// as far as the file itself.
-    fn deepest(&self, variant: &str, path: &[&str]) -> (usize, Option<Place>) {
-        let settings = self.variants.get(variant).into_iter().flatten();
-        let in_variant = settings.filter_map(|setting| {
-            let own = setting.names();
-            if own.len() > path.len() || !own.zip(path).all(|(own, name)| own == *name) {
-                return None;
-            }
-            let own = setting.names().len();
-            let (depth, place) = descend(&setting.value().value, &path[own..]);
-            Some((own + depth, place.or_else(|| Some(setting.place()))))
-        });
-        let in_file = descend_table(&self.root, path);
-        in_variant.chain([in_file]).fold((0, None), |best, next| if next.0 > best.0 { next } else { best })
+        let says = |Effective(table): Effective| descend_table(&table, &names).0 == names.len();
+        says(self.effective("")) || self.variants.keys().any(|variant| says(self.effective(variant)))
     }
 
     /// The line and the column of a place.
@@ -80,6 +64,23 @@ impl Places {
     /// The texts, for messages about these places.
     pub fn into_sources(self) -> Sources {
         self.sources
+    }
+}
+
+impl Effective {
+    /// Where one of these `keys` of `owner`, a path, is said: the first of them that is there; else where `owner` is, or
+    /// as much of that as there is.
+    pub fn find(&self, owner: &str, keys: &[&str]) -> Found {
+        let Self(root) = self;
+        let owner: Vec<&str> = owner.split('.').collect();
+        for &key in keys {
+            let path: Vec<&str> = owner.iter().copied().chain(key.split('.')).collect();
+            let (depth, place) = descend_table(root, &path);
+            if depth == path.len() {
+                return Found { path: path.join("."), place };
+            }
+        }
+        Found { path: owner.join("."), place: descend_table(root, &owner).1 }
     }
 }
 
@@ -122,12 +123,15 @@ backoff = { fixed = "1s" }
 "retries.patient.backoff" = { fixed = "2s" }
 [variants.whole]
 "retries.patient" = { max_retries = 3 }
+[variants.other]
+"retries.patient.max_attempts" = 9
+"retries.patient.backoff" = { exponential = { base = "1s" } }
 "#;
 
     fn found(variant: &str, owner: &str, keys: &[&str]) -> (String, String) {
         let (name, text, folder) = ("file".to_owned(), TEXT.to_owned(), PathBuf::new());
         let places = Places::of(&ScenarioFile { name, text, folder });
-        let Found { path, place } = places.find(variant, owner, keys);
+        let Found { path, place } = places.effective(variant).find(owner, keys);
         (path, place.map_or_else(String::new, |place| TEXT[place].to_owned()))
     }
 
@@ -142,13 +146,17 @@ backoff = { fixed = "1s" }
             pair("retries.patient.backoff", "backoff = { fixed = \"1s\" }".get(..7).unwrap())
         );
         assert_eq!(at("base", &["jitter"]), pair("retries.patient", "patient"));
-        assert_eq!(at("jittered", &["jitter"]).1, "retries.patient.jitter\" = \"full\"".trim_start_matches('"'));
+        assert_eq!(at("jittered", &["jitter"]).1, "jitter\" = \"full\"");
         assert_eq!(at("jittered", &["backoff.fixed"]), pair("retries.patient.backoff.fixed", "fixed = \"2s\""));
         assert_eq!(
             at("jittered", &["max_attempts", "max_retries"]),
             pair("retries.patient.max_retries", "max_retries = 2")
         );
         assert_eq!(at("whole", &["max_retries"]), pair("retries.patient.max_retries", "max_retries = 3"));
+        // What a setting has taken the place of is not there any more.
+        let limit = &["max_retries", "max_attempts"];
+        assert_eq!(at("other", limit).0, "retries.patient.max_attempts");
+        assert_eq!(at("other", &["backoff.fixed", "backoff"]).0, "retries.patient.backoff");
         assert_eq!(found("base", "services.db", &["queue"]), pair("services.db", "db"));
         assert_eq!(found("base", "services.cache", &["queue"]), pair("services.cache", "services"));
     }

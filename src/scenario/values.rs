@@ -305,18 +305,28 @@ impl Read for Text {
 #[derive(Clone, Copy, Debug)]
 pub struct RuleId(pub &'static str);
 
-inline_schema!([] RuleId, "RuleId", { "enum": lint::ids().collect::<Vec<_>>() });
+/// The rules that can be allowed.
+fn allowable() -> impl Iterator<Item = &'static str> {
+    lint::RULES.iter().filter(|rule| rule.can_be_allowed()).map(|rule| rule.id)
+}
+
+inline_schema!([] RuleId, "RuleId", { "enum": allowable().collect::<Vec<_>>() });
 
 impl Read for RuleId {
     const SHAPE: Shape = Shape::Value;
 
     fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
         let Text(text) = Text::read(node, reader)?;
-        if let Some(rule) = lint::rule(&text) {
-            return Some(Self(rule.id));
+        match lint::rule(&text) {
+            Some(rule) if rule.can_be_allowed() => return Some(Self(rule.id)),
+            Some(_) => {
+                let error = Diagnostic::new(format!("{}: `{text}` cannot be allowed", reader.path()));
+                return reader.refuse(error.at(&node.place).hint("take out what is allowed for nothing"));
+            }
+            None => {}
         }
         let error = Diagnostic::new(format!("{} has an unknown rule `{text}`", reader.path())).at(&node.place);
-        let hint = suggest::hint(&text, "rules", lint::ids());
+        let hint = suggest::hint(&text, "rules", allowable());
         reader.refuse(error.maybe_hint(hint).hint_else(|| "`stormsim lint --rules` lists them".to_owned()))
     }
 }

@@ -58,7 +58,9 @@ impl Template {
     ///
     /// When there is none.
     pub fn find(name: &str) -> Result<&'static Self, UnknownTemplate> {
-        TEMPLATES.iter().find(|template| template.name == name).ok_or_else(|| UnknownTemplate::new(name))
+        // Whoever writes the name of the file means the template.
+        let wanted = name.strip_suffix(".toml").unwrap_or(name);
+        TEMPLATES.iter().find(|template| template.name == wanted).ok_or_else(|| UnknownTemplate::new(name))
     }
 
     /// What its file is called where nobody says otherwise.

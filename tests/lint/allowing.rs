@@ -47,7 +47,7 @@ fn a_rule_is_allowed_everywhere_or_at_a_path() {
     let elsewhere = at.replace("retries.two", "retries.tw");
     assert_eq!(judged(&elsewhere), [one(None), two(None), finding("unused-allow", "allow", None)]);
     let idle = linted(&format!("{TWO}{elsewhere}"), &[]).findings.pop().expect("what is allowed comes last");
-    assert_eq!(idle.message, "`no-jitter` is allowed at `retries.tw`, but it finds nothing there");
+    assert_eq!(idle.message, "`no-jitter` is allowed at `retries.tw`, but it finds nothing");
     assert_eq!(idle.figure, "the file has no `retries.tw`");
     // In one variant only.
     let variants = "[variants.a]\n[variants.b]\n";
@@ -73,6 +73,7 @@ fn what_is_allowed_has_rules_that_exist_and_a_reason() {
             errors("[[allow]]\nrules = [\"no-jitter\"]\n"),
             errors("[[allow]]\nrules = [\"no-jitter\"]\nreason = \" \"\n"),
             errors("[[allow]]\nreason = \"a test\"\n"),
+            errors("[[allow]]\nrules = [\"unused-allow\"]\nreason = \"a test\"\n"),
             errors("[[allow]]\nrules = [\"no-jitter\"]\nreason = \"a test\"\nat = \"retries two\"\n"),
             errors("[variants.v]\nallow = []\n"),
             errors("[variants.fixed]\n[[allow]]\nrules = [\"no-jitter\"]\nreason = \"a test\"\nvariants = [\"fix\"]\n"),
@@ -80,6 +81,16 @@ fn what_is_allowed_has_rules_that_exist_and_a_reason() {
         ]
         .join("\n")
     );
+}
+
+/// What differs is told for each: here the crowds that one policy serves.
+#[test]
+fn variants_of_which_something_else_is_said_are_told_apart() {
+    let variants = "[variants.few]\n[variants.many]\n\"clients.fleet.count\" = 500\n[variants.as-many]\n\"clients.fleet.count\" = 500\n";
+    let linted = linted(&format!("{TWO}{variants}"), &[]);
+    let found = linted.findings.iter().filter(|it| it.rule == "no-jitter" && it.path == "retries.one.backoff");
+    let found: Vec<_> = found.map(|it| (it.figure.contains("250"), it.variants.join(", "))).collect();
+    assert_eq!(found, [(false, "few".to_owned()), (true, "many, as-many".to_owned())]);
 }
 
 /// A fault that only some variants have names them, and a setting of a variant is where the variant says it.

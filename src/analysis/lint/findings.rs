@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use crate::analysis::lint::Rule;
 use crate::experiment::Position;
-use crate::scenario::places::{Found, Places};
+use crate::scenario::places::{Effective, Found, Places};
 use crate::scenario::{Allowed, Diagnostic, Severity};
 
 /// What a rule has found at one place of a file.
@@ -84,6 +84,7 @@ pub(super) struct Findings<'a> {
     allowed: &'a [Allowed],
     rule: &'static Rule,
     variant: &'a str,
+    effective: Effective,
     /// Variants of which the same is said are told once.
     found: IndexMap<Key, Finding>,
     /// Which rule of which row of what is allowed has allowed something.
@@ -103,18 +104,24 @@ struct Key {
 impl<'a> Findings<'a> {
     /// `rule` is the one that comes first.
     pub fn new(places: &'a Places, allowed: &'a [Allowed], rule: &'static Rule) -> Self {
-        Self { places, allowed, rule, variant: "", found: IndexMap::new(), used: BTreeSet::new() }
+        let effective = places.effective("");
+        Self { places, allowed, rule, variant: "", effective, found: IndexMap::new(), used: BTreeSet::new() }
     }
 
-    /// What comes now is from this rule about this variant.
-    pub fn from(&mut self, rule: &'static Rule, variant: &'a str) {
-        (self.rule, self.variant) = (rule, variant);
+    /// What comes now is about this variant.
+    pub fn about(&mut self, variant: &'a str) {
+        (self.variant, self.effective) = (variant, self.places.effective(variant));
+    }
+
+    /// What comes now is from this rule.
+    pub fn from(&mut self, rule: &'static Rule) {
+        self.rule = rule;
     }
 
     /// A rule sees something.
     pub fn add(&mut self, hit: Hit) {
         let Hit { owner, keys, message, figure } = hit;
-        let found = self.places.find(self.variant, &owner, keys);
+        let found = self.effective.find(&owner, keys);
         self.insert(found, message, figure);
     }
 
@@ -168,7 +175,7 @@ impl<'a> Findings<'a> {
         let idle = idle.map(|(row, rule, place)| Finding {
             rule: unused.id,
             severity: unused.severity,
-            message: format!("`{rule}` is allowed{}, but it finds nothing there", whereabouts(row)),
+            message: format!("`{rule}` is allowed{}, but it finds nothing", whereabouts(row)),
             figure: idle_figure(row, self.places),
             instead: unused.instead,
             path: "allow".to_owned(),

@@ -87,6 +87,7 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 pub fn meant(word: &str) -> Vec<&'static str> {
     match suggest::nearest(word, ids()) {
         Some(nearest) => vec![nearest],
+        None if word.is_empty() => Vec::new(),
         None => ids().filter(|id| id.contains(word)).collect(),
     }
 }
@@ -102,9 +103,10 @@ pub fn lint(file: &ScenarioFile, overrides: &Overrides) -> Result<Linted, Diagno
     let mut findings = Findings::new(&places, &scenario.allowed, unused);
     for (name, plan) in scenario.variants() {
         let subject = Subject::new(plan);
+        findings.about(name);
         for &rule in RULES {
             if let Check::Variant(check) = rule.check {
-                findings.from(rule, name);
+                findings.from(rule);
                 check(&subject, &mut findings);
             }
         }

@@ -24,6 +24,13 @@ pub struct Rule {
     pub(super) check: Check,
 }
 
+impl Rule {
+    /// Whether what it finds can be allowed. What is allowed for nothing cannot.
+    pub fn can_be_allowed(&self) -> bool {
+        matches!(self.check, Check::Variant(_))
+    }
+}
+
 /// How a rule looks.
 pub(super) enum Check {
     /// At one variant after the other.
