@@ -32,7 +32,7 @@ pub struct Used<'a> {
 /// How many requests come to a service together, or in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Crowd {
-    /// Of clients that come at one instant, or each when its last request is over.
+    /// Of clients that come at one instant, or each soon after its last request is over.
     pub clients: f64,
     /// In the busiest second of all others.
     pub per_second: f64,
@@ -102,11 +102,14 @@ impl<'a> Subject<'a> {
 
     /// How many requests come to a service while nothing fails.
     pub fn crowd(&self, service: ServiceId) -> Crowd {
-        self.plan.groups.iter().zip(&self.once).fold(Crowd::default(), |sum, (group, once)| {
+        let crowd = self.plan.groups.iter().zip(&self.once).fold(Crowd::default(), |sum, (group, once)| {
             let times = once[service.index()];
             let Crowd { clients, per_second } = Crowd::of(&group.arrivals, group.clients);
             Crowd { clients: sum.clients + times * clients, per_second: sum.per_second + times * per_second }
-        })
+        });
+        // Groups that come one after the other are never there together.
+        let together = self.loads[service.index()].offered_rps.unwrap_or(f64::INFINITY);
+        Crowd { per_second: crowd.per_second.min(together), ..crowd }
     }
 
     /// How long a call may take in all: its own limit, or what is left of its caller's at most; [`Span::UNLIMITED`]
@@ -120,7 +123,12 @@ impl Crowd {
     /// How many requests of a group with these arrivals and so many clients.
     pub fn of(arrivals: &Arrivals, clients: u32) -> Self {
         let (clients, per_second) = match arrivals {
-            Arrivals::Burst { .. } | Arrivals::Closed { .. } => (f64::from(clients), 0.0),
+            Arrivals::Burst { .. } => (f64::from(clients), 0.0),
+            // Those who think for long are not there when something fails: a second of it meets some of them.
+            Arrivals::Closed { think, .. } => match think.mean_ns() / 1e9 {
+                short if short <= 1.0 => (f64::from(clients), 0.0),
+                long => (0.0, f64::from(clients) / long),
+            },
             Arrivals::Periodic { every, offset } => match offset.bounds() {
                 (least, Some(most)) if least == most => (f64::from(clients), 0.0),
                 // Each has a moment of its own.

@@ -2,6 +2,7 @@
 
 mod breakers;
 mod budgets;
+mod crowds;
 mod errors;
 mod layers;
 mod load;
