@@ -218,12 +218,12 @@ impl CalleeTimes {
         let way_varies = !matches!(call.network, Dist::Constant(_));
         // Three times that are within their bounds each are so together, unless one of them is not.
         let share = if way_varies { false_timeouts / 3.0 } else { false_timeouts };
-        let way = call.network.quantile(1.0 - share);
+        let way = call.network.quantile_above(share);
         Some(Self {
             p50_s: work.quantile(0.5).as_s(),
             p99_s: work.quantile(0.99).as_s(),
             false_timeouts,
-            timeout_for_that_s: (work.quantile(1.0 - share) + way + way).as_s(),
+            timeout_for_that_s: (work.quantile_above(share) + way + way).as_s(),
         })
     }
 }
