@@ -109,10 +109,11 @@ pub enum Fate {
     Unreachable,
 }
 
-/// What the callee's times say about the timeout of an attempt.
+/// What the callee's times say about the timeout of an attempt, of one request alone at a server: with what contention
+/// makes of that, but without queues, and without others at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CalleeTimes {
-    /// Median of its service time, in seconds, without a queue.
+    /// Median of its service time, in seconds.
     pub p50_s: f64,
     /// 99th percentile, likewise.
     pub p99_s: f64,
@@ -158,7 +159,7 @@ impl CallExplained {
             worst_is_known: anyhow.given_up.is_some() || anyhow.over != Over::NotFollowed,
             unfit: Vec::new(),
             first_peak: first_peak(plan, call),
-            retry_peak: retry_peak(plan, call),
+            retry_peak: retry_peak(plan, id),
             success: Success::of(questions.failure, anyhow.most.or(max_attempts.map(u64::from))),
             callee: CalleeTimes::of(plan, call, questions.false_timeouts),
         };
@@ -188,7 +189,7 @@ impl CallExplained {
 }
 
 /// Whether a policy may wait as a server says.
-pub(super) fn minds_servers(plan: &Plan, policy: &RetryPolicy) -> bool {
+fn minds_servers(plan: &Plan, policy: &RetryPolicy) -> bool {
     policy.max_attempts > 1 && policy.server_delay.rule != DelayRule::Ignore && plan.says_retry_after()
 }
 
@@ -214,16 +215,18 @@ impl CalleeTimes {
         if !service.steps.is_empty() {
             return None;
         }
+        // Contention only stretches: what lies in order stays so.
+        let alone = |service_time: Span| service.capacity.contention.stretch(service_time, 1);
         let work = &service.service_time;
         let way_varies = !matches!(call.network, Dist::Constant(_));
         // Three times that are within their bounds each are so together, unless one of them is not.
         let share = if way_varies { false_timeouts / 3.0 } else { false_timeouts };
-        let way = call.network.quantile(1.0 - share);
+        let way = call.network.quantile_above(share);
         Some(Self {
-            p50_s: work.quantile(0.5).as_s(),
-            p99_s: work.quantile(0.99).as_s(),
+            p50_s: alone(work.quantile(0.5)).as_s(),
+            p99_s: alone(work.quantile(0.99)).as_s(),
             false_timeouts,
-            timeout_for_that_s: (work.quantile(1.0 - share) + way + way).as_s(),
+            timeout_for_that_s: (alone(work.quantile_above(share)) + way + way).as_s(),
         })
     }
 }

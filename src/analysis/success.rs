@@ -14,32 +14,40 @@ pub struct Success {
     pub independent: f64,
     /// The mean number of attempts then: `(1 - p^n) / (1 - p)`, or n if all fail; none without a limit.
     pub independent_attempts: Option<f64>,
-    /// The probability of success where all attempts of a call fail together: `1 - p`.
+    /// The probability of success where all attempts of a call fail together: `1 - p`, or 0 if there can be no attempt.
     pub correlated: f64,
-    /// The mean number of attempts then: `1 - p + p n`; none without a limit.
+    /// The mean number of attempts then: `1 - p + p n`, or 0 if there can be none; none without a limit.
     pub correlated_attempts: Option<f64>,
 }
 
 impl Success {
     pub(super) fn of(failure: f64, attempts: Option<u64>) -> Self {
-        let always_fails = failure >= 1.0;
         // p^n, which is nothing without a limit unless all fail.
         let all_fail = match attempts {
             Some(attempts) => libm::pow(failure, attempts as f64),
-            None => f64::from(u8::from(always_fails)),
+            None => f64::from(u8::from(failure >= 1.0)),
         };
-        let independent_attempts = match attempts {
-            _ if !always_fails => Some((1.0 - all_fail) / (1.0 - failure)),
-            attempts => attempts.map(|attempts| attempts as f64),
-        };
+        // What has no time for a single attempt does not succeed, though nothing fails.
+        let first_is_made = attempts.map_or(1.0, |attempts| attempts.min(1) as f64);
+        let correlated = first_is_made * (1.0 - failure);
         Self {
             failure,
             attempts,
             independent: 1.0 - all_fail,
-            independent_attempts,
-            correlated: 1.0 - failure,
-            correlated_attempts: attempts.map(|attempts| 1.0 - failure + failure * attempts as f64),
+            independent_attempts: mean_attempts(failure, attempts),
+            correlated,
+            correlated_attempts: attempts.map(|attempts| correlated + failure * attempts as f64),
         }
+    }
+}
+
+/// How many attempts a call makes in the mean, if each fails by itself with this probability, out of so many at most;
+/// none if it has no end: without a limit and without a success.
+pub(super) fn mean_attempts(failure: f64, attempts: Option<u64>) -> Option<f64> {
+    match attempts {
+        Some(attempts) if failure >= 1.0 => Some(attempts as f64),
+        Some(attempts) => Some((1.0 - libm::pow(failure, attempts as f64)) / (1.0 - failure)),
+        None => (failure < 1.0).then(|| 1.0 / (1.0 - failure)),
     }
 }
 
@@ -67,5 +75,23 @@ mod tests {
         assert_eq!((endless.independent, endless.independent_attempts, endless.correlated_attempts), (0.0, None, None));
         let endless = Success::of(0.5, None);
         assert_eq!((endless.independent, endless.independent_attempts), (1.0, Some(2.0)));
+    }
+
+    #[test]
+    fn without_an_attempt_nothing_succeeds() {
+        for failure in [0.01, 0.5, 1.0] {
+            let none = Success::of(failure, Some(0));
+            assert_eq!((none.independent, none.correlated), (0.0, 0.0), "{failure}");
+            assert_eq!((none.independent_attempts, none.correlated_attempts), (Some(0.0), Some(0.0)), "{failure}");
+        }
+    }
+
+    #[test]
+    fn mean_attempts_are_a_sum_of_powers() {
+        assert_eq!(mean_attempts(0.5, Some(3)), Some(1.75));
+        assert_eq!(mean_attempts(0.0, Some(3)), Some(1.0));
+        assert_eq!(mean_attempts(1.0, Some(3)), Some(3.0));
+        assert_eq!(mean_attempts(0.5, None), Some(2.0));
+        assert_eq!(mean_attempts(1.0, None), None);
     }
 }

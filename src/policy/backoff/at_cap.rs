@@ -1,11 +1,7 @@
 //! What becomes of jitter where the cap comes after it.
 
-use crate::dist::Dist;
 use crate::policy::{CapOrder, Jitter, Schedule};
 use crate::time::Span;
-
-/// A share is known to 2^-40: more than any figure shows.
-const HALVINGS: u32 = 40;
 
 impl Schedule {
     /// The share of the waits before retry `retry` (1 is the first) that are exactly the cap, because it cuts off what
@@ -26,34 +22,17 @@ impl Schedule {
             Jitter::Full => Some(above(0.0, x)),
             Jitter::Equal => Some(above(x / 2.0, x)),
             Jitter::Spread(share) => Some(above(x * (1.0 - share), x * (1.0 + share))),
-            Jitter::Add(dist) if nominal < self.cap => Some(share_from(dist, self.cap - nominal)),
+            // What just reaches the cap is exactly the cap as well.
+            Jitter::Add(dist) if nominal < self.cap => Some(dist.share_above(self.cap - nominal - Span::from_ns(1))),
             Jitter::Add(_) => Some(1.0),
         }
     }
 }
 
-/// The share of the samples of a distribution that are not below `least`.
-fn share_from(dist: &Dist, least: Span) -> f64 {
-    if let Dist::Samples(samples) = dist {
-        return samples.iter().filter(|&&sample| sample >= least).count() as f64 / samples.len() as f64;
-    }
-    // The quantiles below it end where the share begins.
-    let (mut below, mut from) = (0.0, 1.0);
-    for _ in 0..HALVINGS {
-        let middle = f64::midpoint(below, from);
-        if dist.quantile(middle) < least {
-            below = middle;
-        } else {
-            from = middle;
-        }
-    }
-    1.0 - below
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dist::mix;
+    use crate::dist::{Dist, mix};
     use crate::policy::Backoff;
 
     fn ms(ms: u64) -> Span {

@@ -6,7 +6,6 @@
 //! Silent also where the queue drops what it cannot serve in time (`drop = "deadline_aware"`): nothing is begun in
 //! vain there; and where it has an idempotency store: what goes on is not done again.
 
-use crate::analysis::lint::chance::above;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
@@ -91,7 +90,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 /// When the service takes longer than that, if it does.
 fn slowness(plan: &Plan, call: &Call, patience: Span) -> Option<String> {
     let service_time = &plan.services[call.target.index()].service_time;
-    if above(service_time, patience) >= AT_LEAST {
+    if service_time.share_above(patience) >= AT_LEAST {
         return Some("when it is slow,".to_owned());
     }
     let mut faults = plan.faults.iter().zip(&plan.labels.faults);
@@ -100,6 +99,6 @@ fn slowness(plan: &Plan, call: &Call, patience: Span) -> Option<String> {
         let strikes = fault.targets.contains(&Target::Service(call.target));
         // It is longer than the patience if what is multiplied and what is added are so together, at least.
         let left = patience.as_ns().saturating_sub(add.bounds().0.as_ns()) as f64 / factor;
-        (strikes && above(service_time, Span::from_ns_f64(left)) >= AT_LEAST).then(|| format!("during `{name}`,"))
+        (strikes && service_time.share_above(Span::from_ns_f64(left)) >= AT_LEAST).then(|| format!("during `{name}`,"))
     })
 }
