@@ -54,6 +54,56 @@ fn attempts_times_rate_is_held_against_the_capacity() {
     }
 }
 
+/// A gateway of 100 workers that wait 400 ms for a database can do 100 / 0.402 = 249 per second, and gets up to 300.
+/// Whoever is behind 148 others is answered after 1 s.
+#[test]
+fn a_worker_that_waits_for_others_is_busy() {
+    let text = r#"
+        clients.web.arrivals.constant.rate = 150
+        clients.web.calls.gw = { timeout = "1s", total_timeout = "3s", retry = "r" }
+        services.gw = { workers = 100, service_time = "2ms", calls.db = { timeout = "900ms" } }
+        services.db.service_time = "400ms"
+        retries.r = { max_attempts = 2, backoff = { fixed = "100ms" }, jitter = "full" }
+    "#;
+    let said = |rule: &str, set: &[&str]| {
+        let found = found(rule, text, set);
+        found.into_iter().map(|finding| (finding.path, finding.message, finding.figure)).collect::<Vec<_>>()
+    };
+    let found = said("metastable", &[]);
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].1.contains("it can do at most 249 per second, and all attempts of all requests are 2 x 150 = 300")
+    );
+    assert!(found[0].2.ends_with("below 124 requests per second it may come back by itself"), "{found:?}");
+    let found = said("unbounded-fifo", &[]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].2.starts_with("once more than 148 attempts wait,"), "{found:?}");
+    for put_right in ["services.gw.workers=121", "services.gw.queue.limit=148"] {
+        assert_eq!(said("metastable", &[put_right]), [], "{put_right}");
+    }
+    assert_eq!(said("unbounded-fifo", &["services.gw.queue.limit=1"]), []);
+    // 2 ms before its deadline is too late for what takes 402 ms.
+    let aware = said("unbounded-fifo", &[r#"services.gw.queue.drop="deadline_aware""#]);
+    assert!(aware[0].1.ends_with("`deadline_aware` leaves no time for the calls that it makes"), "{aware:?}");
+}
+
+/// The work of a service done by another one, for which its workers wait.
+#[test]
+fn a_service_in_two_is_as_metastable() {
+    let halves = r#"
+        clients.web = { arrivals = { constant = { rate = 50 } }, calls.svc = { timeout = "200ms", retry = "p" } }
+        services.svc = { workers = 4, calls.db = { timeout = "1s" } }
+        services.db.service_time = "25ms"
+        retries.p = { max_attempts = 4 }
+    "#;
+    for rule in ["metastable", "unbounded-fifo"] {
+        let [whole, halves] = [STORM, halves].map(|text| found(rule, text, &[]).swap_remove(0));
+        assert_eq!(halves.path, whole.path, "{rule}");
+        assert_eq!(halves.message.replace("can do at most", "can do"), whole.message, "{rule}");
+        assert_eq!(halves.figure.replace("may come", "comes"), whole.figure, "{rule}");
+    }
+}
+
 /// What the database gets in the place of a cache that is down goes away when that is back: 3 x 40 are below 160,
 /// though with the requests of the cache it would be 3 x 40 + 3 x 40.
 #[test]
