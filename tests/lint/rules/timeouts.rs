@@ -112,9 +112,11 @@ fn nobody_is_to_work_for_who_has_given_up() {
     let plain = late(&[]);
     assert_eq!(
         plain,
-        ["`b->c` takes up to 900 ms (3 attempts), but `a->b` gives its caller up after 800 ms; when `c` \
-          answers late or not at all, each request keeps `b` at work for up to another 100 ms for nobody: at 50 per second up to 5 \
-          at once that nobody waits for"]
+        [
+            "`b->c` takes up to 900 ms (3 attempts), but `a->b` stops waiting after 800 ms; when `c` answers late or not at \
+          all, each request keeps `b` at work for another 100 ms or more for nobody: at 50 per second 5 or more at once \
+          that nobody waits for"
+        ]
     );
     for in_time in [
         "retries.thrice.max_attempts=2",
@@ -127,8 +129,28 @@ fn nobody_is_to_work_for_who_has_given_up() {
         assert_eq!(late(&[in_time]), [""; 0], "{in_time}");
     }
     assert_eq!(late(&[r#"services.b.service_time="1ms""#]).len(), 1);
+    let limit = |time: &str| late(&[&format!("services.a.calls.b.timeout=\"{time}\"")]).len();
+    assert_eq!([limit("857ms"), limit("858ms")], [1, 0], "a twentieth of what it is waited for is slight");
     let endless = late(&[r#"retries.thrice={ max_attempts = "unlimited", backoff = { fixed = "1s" } }"#]);
     assert!(endless[0].ends_with("each request leaves `b` at work for ever"), "{endless:?}");
+}
+
+/// Without `timeout` in `retry_on` an attempt that gets no answer is the last one, after 1.9 s of 2 s; one that fails
+/// just before that is tried again.
+#[test]
+fn silence_is_not_tried_again_by_all() {
+    let text = r#"
+        clients.web = { arrivals = { constant = { rate = 50 } }, calls.gw = { timeout = "2s" } }
+        services.gw.calls.db = { timeout = "1900ms", retry = "mesh" }
+        services.db = {}
+        retries.mesh = { max_attempts = 3, backoff = { fixed = "25ms" }, retry_on = ["unavailable", "reset"] }
+    "#;
+    let late = |set: &[&str]| said("timeout-above-caller", text, set);
+    let errors = late(&[]);
+    assert!(errors[0].contains("; when `db` answers late and with errors that are tried again, each"), "{errors:?}");
+    let alone = late(&["retries.mesh.max_attempts=1", r#"services.gw.calls.db.timeout="2500ms""#]);
+    assert!(alone[0].contains("; when `db` answers late or not at all, each"), "{alone:?}");
+    assert_eq!(late(&[r#"retries.mesh.retry_on=[]"#]), [""; 0]);
 }
 
 const TAIL: &str = r#"
