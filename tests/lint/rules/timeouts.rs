@@ -245,6 +245,12 @@ fn attempts_must_fit_into_the_time() {
     assert_eq!(never(&[r#"retries.patient.max_attempts="unlimited""#]), [""; 0], "the time is the limit");
     assert_eq!(never(&["retries.patient.max_attempts=4294967294"]), [""; 0], "as good as without a limit");
     let total = |time: &str| format!(r#"clients.web.calls.api.total_timeout="{time}""#);
-    assert_eq!(never(&[&total("900ms")]), [""; 0], "at 900 ms the fifth is sent, though without time");
+    assert_eq!(never(&[&total("901ms")]), [""; 0], "a millisecond is left for the fifth");
+    let at_the_end = never(&[&total("900ms")]);
+    assert!(at_the_end[0].contains("at most 4 fit into 900 ms"), "{at_the_end:?}");
+    assert!(
+        at_the_end[0]
+            .ends_with("attempt 5 begins 900 ms after the call at the earliest, when the call is over: it has no time")
+    );
     assert_eq!(never(&[&total("899ms")]).len(), 1);
 }
