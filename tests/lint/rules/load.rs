@@ -168,6 +168,26 @@ fn a_few_clients_do_not_fill_a_queue() {
     assert_eq!(burst(9)[0].1, "once more than 28 attempts wait, what `svc` serves is given up before it is done");
 }
 
+/// 32 clients that go on and on have one attempt each to be waited for, and those are done within 200 ms; each that they
+/// have given up another one follows. What such an attempt becomes further down counts.
+#[test]
+fn clients_that_wait_for_their_turn_do_not_fill_a_queue() {
+    let closed = |count: u32, more: &[&str]| {
+        let set = [r#"clients.web.arrivals={ closed = { think = "10ms" } }"#, &format!("clients.web.count={count}")];
+        let set: Vec<&str> = set.into_iter().chain(more.iter().copied()).collect();
+        said("unbounded-fifo", &set).len()
+    };
+    for attempts in ["retries.p.max_attempts=4", r#"retries.p={ max_attempts = "unlimited", backoff = "none" }"#] {
+        assert_eq!([closed(32, &[attempts]), closed(33, &[attempts])], [0, 1], "{attempts}");
+    }
+    let text = STORM.replace("services.svc =", "services.svc.calls.db.copies = 2\nservices.db =");
+    let below = |count: u32| {
+        let set = [r#"clients.web.arrivals={ closed = { think = "10ms" } }"#, &format!("clients.web.count={count}")];
+        found("unbounded-fifo", &text, &set).len()
+    };
+    assert_eq!([below(16), below(17)], [0, 1]);
+}
+
 /// Every request is hedged when everything is slow: 32 become 64. (After Azure/azure-sdk-for-rust, issue 4896.)
 #[test]
 fn hedges_without_a_cap_double_what_is_sent() {
