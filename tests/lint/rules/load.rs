@@ -54,6 +54,26 @@ fn attempts_times_rate_is_held_against_the_capacity() {
     }
 }
 
+/// Four workers of 25 ms can do 160 per second.
+#[test]
+fn what_is_asked_must_be_done() {
+    let overloaded = |rate: u32, set: &[&str]| {
+        let rate = format!("clients.web.arrivals.constant.rate={rate}");
+        said("overloaded", &set.iter().copied().chain([rate.as_str()]).collect::<Vec<_>>())
+    };
+    assert_eq!(overloaded(159, &[]), []);
+    let [(message, figure)] = &overloaded(200, &[])[..] else { panic!("it is overloaded") };
+    assert_eq!(message, "`services.svc` can do 160 per second, and 200 are asked of it even if nothing fails");
+    assert_eq!(figure, "with each such second 40 more wait");
+    assert_eq!(overloaded(160, &[])[0].1, "what has once begun to wait never becomes less");
+    let limiter = "services.svc.limiter={ token_bucket = { rate = 150, burst = 1 } }";
+    for turns_away in ["services.svc.queue.limit=10", "services.svc.max_in_flight=10"] {
+        assert_eq!(overloaded(200, &[turns_away])[0].1, "of each such second 40 are turned away in the end");
+    }
+    assert_eq!(overloaded(200, &[limiter])[0].1, "of each such second 50 are turned away in the end");
+    assert_eq!(said("overloaded", &["clients.web.arrivals={ burst = {} }"]), [], "nobody knows at what rate");
+}
+
 /// A gateway of 100 workers that wait 400 ms for a database can do 100 / 0.402 = 249 per second, and gets up to 300.
 /// Whoever is behind 148 others is answered after 1 s.
 #[test]
