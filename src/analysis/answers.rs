@@ -43,6 +43,11 @@ impl<'a> Quickest<'a> {
         if call.optional || call.fallback.is_some() || call.probability != u64::MAX {
             return Span::ZERO;
         }
+        self.answer(call)
+    }
+
+    /// From the sending of an attempt of a call until it is answered with success.
+    pub fn answer(&mut self, call: &Call) -> Span {
         let way = call.network.bounds().0;
         way + way + self.work(call.target)
     }

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::analysis::attempts_once;
+use crate::analysis::holding::Holding;
 use crate::analysis::worst_case::{attempts_of_one, mean_at_most};
-use crate::plan::{Arrivals, Group, GroupId, Piece, Plan};
+use crate::plan::{Arrivals, Group, GroupId, Piece, Plan, ServiceId};
 use crate::time::Instant;
 
 /// How what has to be done stands to what can be done. It compares rates in the long run: not what faults do to a
@@ -27,8 +28,11 @@ pub enum Standing {
 pub struct ServiceLoad {
     /// The service.
     pub service: String,
-    /// What it can do per second; none without a limit.
+    /// What it can do per second; none without a limit, and where that is up to those that it calls.
     pub capacity_rps: Option<f64>,
+    /// What it can do per second at the most, where that is up to those that it calls: as long as they answer as fast
+    /// as they can; none without a limit.
+    pub capacity_at_most_rps: Option<f64>,
     /// What arrives per second while nothing fails and no load fault is there, when it is the most; none where clients
     /// come in bursts, or in other ways without a rate.
     pub offered_rps: Option<f64>,
@@ -57,8 +61,11 @@ pub fn loads(plan: &Plan) -> Vec<ServiceLoad> {
     let failing: Vec<Vec<Option<f64>>> = ids().map(|group| mean_at_most(plan, group)).collect();
     let of_one: Vec<Vec<Option<f64>>> = ids().map(|group| attempts_of_one(plan, group)).collect();
     let rates = Rates::of(plan);
+    let holding = Holding::of(plan);
     let load = |(at, name): (usize, &String)| {
         let capacity_rps = plan.services[at].capacity_rps();
+        let at_most = || holding.capacity_at_most_rps(plan, ServiceId(at as u32));
+        let capacity_at_most_rps = if capacity_rps.is_none() { at_most() } else { None };
         let offered_rps = rates.highest(once.iter().map(|services| Some(services[at])));
         let failing_rps = rates.highest(failing.iter().map(|services| services[at]));
         let clients = plan.labels.groups.iter().zip(&of_one).map(|(name, services)| (name, services[at]));
@@ -67,9 +74,10 @@ pub fn loads(plan: &Plan) -> Vec<ServiceLoad> {
         ServiceLoad {
             service: name.clone(),
             capacity_rps,
+            capacity_at_most_rps,
             offered_rps,
             failing_rps,
-            standing: standing(capacity_rps, offered_rps, failing_rps),
+            standing: standing(capacity_rps, capacity_at_most_rps, offered_rps, failing_rps),
             clients: clients.collect(),
         }
     };
@@ -77,14 +85,22 @@ pub fn loads(plan: &Plan) -> Vec<ServiceLoad> {
 }
 
 /// At its very capacity a service is not stable: what has once begun to wait never becomes less, and where arrivals or
-/// service times vary it grows without a limit.
-fn standing(capacity: Option<f64>, offered: Option<f64>, failing: Option<f64>) -> Option<Standing> {
+/// service times vary it grows without a limit. Where only a bound of the capacity is known, nothing is stable.
+fn standing(
+    capacity: Option<f64>,
+    at_most: Option<f64>,
+    offered: Option<f64>,
+    failing: Option<f64>,
+) -> Option<Standing> {
     // Products and quotients of decimal fractions are off by some units in the last place.
-    let capacity = capacity? * (1.0 - 1e-9);
-    if offered? >= capacity {
+    let bound = capacity.or(at_most)? * (1.0 - 1e-9);
+    if offered? >= bound {
         return Some(Standing::Overloaded);
     }
-    Some(if failing? >= capacity { Standing::Vulnerable } else { Standing::Stable })
+    if failing? >= bound {
+        return Some(Standing::Vulnerable);
+    }
+    capacity.map(|_| Standing::Stable)
 }
 
 /// The rates of all client groups over time.
@@ -247,6 +263,22 @@ mod tests {
         assert_eq!(loads_of(&clients, "")[0].offered_rps, Some(110.0));
         assert_eq!(loads_of(&clients, "horizon = \"15s\"")[0].offered_rps, Some(90.0));
         assert_eq!(loads_of(&clients, "horizon = \"5s\"")[0].offered_rps, Some(60.0));
+    }
+
+    /// Its ten workers wait for 100 ms of `a` each time, and do nothing else: 100/s at the most.
+    #[test]
+    fn what_waits_for_others_has_a_bound() {
+        let front = |rate: u32| {
+            let settings = format!("{HORIZON}\nservices.front = {{ workers = 10, calls.a = {{}} }}");
+            let clients = group("one", &format!("constant = {{ rate = {rate} }}"), "front = { retry = \"thrice\" }");
+            let front = loads_of(&clients, &settings).into_iter().find(|load| load.service == "front");
+            let front = front.expect("it is there");
+            assert_eq!((front.capacity_rps, front.capacity_at_most_rps), (None, Some(100.0)));
+            front.standing
+        };
+        assert_eq!(front(33), None, "it may be able to do less than that");
+        assert_eq!([34, 99].map(front), [Some(Standing::Vulnerable); 2]);
+        assert_eq!(front(100), Some(Standing::Overloaded));
     }
 
     /// A call that is made in half of the cases counts half on average, and once at the most.

@@ -8,6 +8,7 @@ mod call;
 mod course;
 mod explain;
 mod graph;
+mod holding;
 mod ladder;
 pub mod lint;
 mod load;

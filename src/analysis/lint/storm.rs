@@ -3,6 +3,7 @@
 
 use crate::analysis::Course;
 use crate::analysis::course::Failing;
+use crate::analysis::holding::Times;
 use crate::analysis::lint::subject::{Crowd, Subject};
 use crate::analysis::worst_case::share;
 use crate::failure::ErrorKind;
@@ -115,13 +116,13 @@ impl Subject<'_> {
 }
 
 /// How long what is served at a service has been there by then, at most, when more arrives than it can do: on average
-/// over service times, and as if the balancer were fair. Infinite if nothing limits its queue, or how many slow each
-/// other down.
-pub fn longest_stay_s(service: &Service) -> f64 {
+/// over service times, and as if the balancer were fair and those that it calls were not busy. Infinite if nothing
+/// limits its queue, or how many slow each other down.
+pub fn longest_stay_s(service: &Service, Times { worker_s, answer_s }: Times) -> f64 {
     let Capacity { instances, workers, queue, max_in_flight, limiter, contention, .. } = &service.capacity;
-    let mean_s = service.service_time.mean_ns() / 1e9;
-    // Nobody is served who will have given up by then.
-    if mean_s <= 0.0 || queue.drop_rule == DropRule::DeadlineAware {
+    let own_s = service.service_time.mean_ns() / 1e9;
+    // Nobody is served who will have given up by then; but the rule knows only of the service's own work.
+    if answer_s <= 0.0 || queue.drop_rule == DropRule::DeadlineAware && answer_s <= own_s {
         return 0.0;
     }
     let limit = |count: u32| if count == Capacity::NO_LIMIT { f64::INFINITY } else { f64::from(count) };
@@ -129,15 +130,15 @@ pub fn longest_stay_s(service: &Service) -> f64 {
     let at_once = limit(*workers).min(in_flight).max(1.0);
     let above_knee = (at_once - f64::from(contention.knee)).max(0.0);
     let slower = if contention.slope > 0.0 && above_knee > 0.0 { contention.slope * above_knee } else { 0.0 };
-    let service_s = mean_s * (1.0 + slower);
-    let limiter_keeps_it_empty = limiter.per_second().is_some_and(|rate| rate * service_s <= at_once);
+    let (worker_s, service_s) = (worker_s + own_s * slower, answer_s + own_s * slower);
+    let limiter_keeps_it_empty = limiter.per_second().is_some_and(|rate| rate * worker_s <= at_once);
     // Who came last is served at once: those who wait for long are those who are not served.
     let is_first_in_first_out = queue.order == Order::Fifo;
     if *workers == Capacity::NO_LIMIT || limiter_keeps_it_empty || !is_first_in_first_out {
         return service_s;
     }
     let places = limit(queue.limit).min((in_flight - at_once).max(0.0));
-    let wait_s = places * service_s / at_once;
+    let wait_s = if worker_s > 0.0 { places * worker_s / at_once } else { 0.0 };
     match &queue.drop_rule {
         // What has waited longer than that is shed.
         DropRule::Codel(codel) => wait_s.min(2.0 * codel.target.as_s()) + service_s,
@@ -154,9 +155,13 @@ mod tests {
     use crate::policy::{Codel, Limiter};
 
     fn stay_s(capacity: Capacity) -> f64 {
+        with_calls_s(capacity, Times { worker_s: 0.025, answer_s: 0.025 })
+    }
+
+    fn with_calls_s(capacity: Capacity, times: Times) -> f64 {
         let service_time = Dist::Constant(Span::from_ms(25));
-        let stay_s = longest_stay_s(&Service { service_time, steps: 0..0, capacity, effects: Effects::NONE });
-        libm::round(stay_s * 1e6) / 1e6
+        let service = Service { service_time, steps: 0..0, capacity, effects: Effects::NONE };
+        libm::round(longest_stay_s(&service, times) * 1e6) / 1e6
     }
 
     fn queue(limit: u32, order: Order, drop_rule: DropRule) -> Capacity {
@@ -183,6 +188,17 @@ mod tests {
         assert_eq!(unlimited(Order::Lifo, DropRule::Never), 0.025);
         let codel = Codel { target: Span::from_ms(5), interval: Span::from_ms(100) };
         assert_eq!(unlimited(Order::Fifo, DropRule::Codel(codel)), 0.035);
+    }
+
+    /// 50 ms of calls on top: seven rounds of 75 ms and one more, or of 25 ms if workers do not wait for them.
+    #[test]
+    fn calls_are_waited_for_by_whoever_keeps_its_worker() {
+        let fifo = || queue(28, Order::Fifo, DropRule::Never);
+        assert_eq!(with_calls_s(fifo(), Times { worker_s: 0.075, answer_s: 0.075 }), 0.6);
+        assert_eq!(with_calls_s(fifo(), Times { worker_s: 0.025, answer_s: 0.075 }), 0.25);
+        // The rule leaves 25 ms for what takes three times as long.
+        let aware = queue(Capacity::NO_LIMIT, Order::Fifo, DropRule::DeadlineAware);
+        assert_eq!(with_calls_s(aware, Times { worker_s: 0.075, answer_s: 0.075 }), f64::INFINITY);
     }
 
     /// 160 per second are what the workers can do; with 0.1 more per busy worker above the second it is 133.

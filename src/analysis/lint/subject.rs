@@ -1,5 +1,6 @@
 //! What rules look at: a variant's plan, with names for its parts and answers that many rules ask for.
 
+use crate::analysis::holding::Holding;
 use crate::analysis::ladder::{Paths, paths};
 use crate::analysis::load::{ServiceLoad, loads};
 use crate::analysis::worst_case::attempts_once;
@@ -15,6 +16,8 @@ pub struct Subject<'a> {
     pub paths: Paths,
     /// What its services have to do.
     pub loads: Vec<ServiceLoad>,
+    /// How long requests keep places of services.
+    pub holding: Holding,
     /// By group and service: how many attempts arrive for one request while nothing fails.
     once: Vec<Vec<f64>>,
 }
@@ -42,7 +45,7 @@ impl<'a> Subject<'a> {
     pub fn new(plan: &'a Plan) -> Self {
         let groups = (0..plan.groups.len() as u32).map(GroupId);
         let once = groups.map(|group| attempts_once(plan, group)).collect();
-        Self { plan, paths: paths(plan), loads: loads(plan), once }
+        Self { plan, paths: paths(plan), loads: loads(plan), holding: Holding::of(plan), once }
     }
 
     /// All calls that somebody makes.

@@ -139,9 +139,15 @@ fn more_is_wanted_than_can_come() {
         plain,
         [
             "the breaker of `web->api` cannot open: it wants 64 within 30 s, and at most 63 attempts can end in that time; \
-          while `api` fails, all 2 requests per second and all of their retries are sent to it"
+          while `api` fails, all 2 requests per second are sent to it"
         ]
     );
+    let retried = never(&[
+        "retries.p.max_attempts=2",
+        r#"clients.web.calls.api.retry="p""#,
+        "clients.web.calls.api.breaker.trip.ratio.min_calls=1000",
+    ]);
+    assert!(retried[0].ends_with("all 2 requests per second and all of their retries are sent to it"), "{retried:?}");
     assert_eq!(never(&["clients.web.calls.api.breaker.trip.ratio.min_calls=63"]), [""; 0]);
     let again = r#"clients.web.calls.api.retry="again""#;
     let policy = "retries.again={ max_attempts = 2 }";

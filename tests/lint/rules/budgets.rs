@@ -47,8 +47,29 @@ fn three_attempts_ask_for_a_budget() {
         let slow = format!(r#"max_attempts = 9, backoff = {{ linear = {{ step = "{step}" }} }}"#);
         assert_eq!(figures(&slow, &[]).len(), finds, "{step}");
     }
-    let unlimited = figures(r#"max_attempts = "unlimited", backoff = { fixed = "500ms" }"#, &[]);
-    assert!(unlimited[0].contains("without a limit"), "{unlimited:?}");
+}
+
+/// 50 per second that are each tried again for 3 s are 150; twelve clients are twelve.
+#[test]
+fn without_a_limit_of_attempts_others_matter() {
+    let figure = |set: &[&str]| {
+        let text = calls(r#"max_attempts = "unlimited", backoff = { fixed = "500ms" }, jitter = "full""#);
+        let found = found("no-budget", &text, set);
+        found.into_iter().next().map(|finding| finding.figure)
+    };
+    let figure = |set: &[&str]| figure(set).expect("nothing holds them back");
+    assert_eq!(
+        figure(&[]),
+        "while `db` fails, `web->db` sends it more and more, without a limit; `db` can do 160 per second"
+    );
+    assert!(
+        figure(&[r#"clients.web.calls.db.total_timeout="3s""#])
+            .starts_with("while `db` fails, 150 requests of `web->db` at once are tried again and again, each for 3 s")
+    );
+    let closed = ["clients.web.count=12", r#"clients.web.arrivals={ closed = { think = "1s" } }"#];
+    assert!(figure(&closed).starts_with(
+        "while `db` fails, 12 requests of `web->db` at once are tried again and again, for as long as it fails"
+    ));
 }
 
 /// One client is no storm; a burst is, and so are the calls of a service that clients come to.

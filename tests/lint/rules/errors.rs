@@ -93,6 +93,29 @@ fn a_store_recognises_keys_of_operations() {
     assert!(kept("900ms").is_some_and(|message| message.contains("`shop->api`, `api->ledger`")));
 }
 
+/// Four attempts within 25 s, of a store that forgets after 10 s: three are done, and two of them 20 s apart.
+#[test]
+fn what_a_store_has_forgotten_is_done_again() {
+    let text = r#"
+        clients.shop = { idempotency = "key", arrivals.burst = {}, calls.ledger = { timeout = "1s", retry = "p" } }
+        services.ledger = { service_time = "100ms", writes = true, idempotency_store = { ttl = "10s" } }
+        retries.p = { max_attempts = 4, backoff = { fixed = "7s" } }
+    "#;
+    let figure = |set: &[&str]| {
+        let found = found("retry-writes", text, set);
+        found.into_iter().next().map(|finding| finding.figure.replace("one request may have its side effect on ", ""))
+    };
+    assert_eq!(figure(&[]), Some("`ledger` up to 3 times".to_owned()), "the last one comes 24 s after the first");
+    let wait = |time: &str| figure(&[&format!("retries.p.backoff.fixed=\"{time}\"")]);
+    assert_eq!(wait("5600ms"), Some("`ledger` up to 2 times".to_owned()), "19.8 s");
+    assert_eq!(wait("2300ms"), None, "9.9 s");
+    assert_eq!(wait("20s"), Some("`ledger` up to 4 times".to_owned()), "each time");
+    let ever = r#"retries.p.max_attempts="unlimited""#;
+    assert_eq!(figure(&[ever]), Some("`ledger` any number of times".to_owned()));
+    let limited = figure(&[ever, r#"clients.shop.calls.ledger.total_timeout="25s""#]);
+    assert_eq!(limited, Some("`ledger` up to 3 times".to_owned()));
+}
+
 /// Keys of attempts are recognised only below the clients' own call; one key for all is taken for what came first.
 #[test]
 fn keys_are_of_operations() {

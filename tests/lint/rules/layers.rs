@@ -1,5 +1,7 @@
 //! Rules about what multiplies.
 
+use std::fmt::Write;
+
 use crate::found;
 
 /// Attempts of 12 and 3 on two layers of a chain that rejects everything, and of 3, 4 and 3 on three. (After
@@ -29,4 +31,48 @@ fn layers_are_named_with_their_product() {
     assert_eq!(product(3, 4, 3), [("clients.client.calls.wrapper.retry".to_owned(), thrice.to_owned())]);
     assert_eq!(product(2, 2, 2), [], "three layers that each retry once are let be");
     assert_eq!(product(1, 1, 36), [], "one layer multiplies nothing");
+}
+
+/// Three layers of three are 27, and with budgets next to nothing: those without one count.
+#[test]
+fn layers_with_a_budget_multiply_nothing() {
+    let text = r#"
+        clients.web = { arrivals = { constant = { rate = 10 } }, calls.a = { retry = "outer" } }
+        services.a.calls.b.retry = "inner"
+        services.b.calls.c.retry = "inner"
+        services.c = {}
+        retries.outer = { max_attempts = 3 }
+        retries.inner = { max_attempts = 3 }
+    "#;
+    let messages = |set: &[&str]| -> Vec<String> {
+        found("layered-retries", text, set).into_iter().map(|finding| finding.message).collect()
+    };
+    let budget =
+        |policy: &str| format!("retries.{policy}.budget={{ token_bucket = {{ max = 10, per_success = 0.1 }} }}");
+    let (outer, inner) = (budget("outer"), budget("inner"));
+    assert!(messages(&[])[0].ends_with("3 x 3 x 3 = 27 attempts"));
+    let two = messages(&[&outer]);
+    assert_eq!(two, ["retries multiply along `a->b`, `b->c`: 3 x 3 = 9 attempts"]);
+    assert_eq!(messages(&[&inner]), [""; 0], "one layer is left");
+    assert_eq!(messages(&[&outer, &inner]), [""; 0]);
+    // What is called ten times is not tried again: 2 x 2 are let be.
+    let fan_out = ["retries.outer.max_attempts=2", "retries.inner.max_attempts=2", "services.b.calls.c.copies=10"];
+    assert_eq!(messages(&fan_out), [""; 0]);
+}
+
+/// Of a chain of a hundred services not all are named.
+#[test]
+fn a_long_chain_is_cut_short() {
+    let mut text = "retries.p.max_attempts = 3\nservices.s99 = {}\n\
+                    clients.web = { arrivals = { burst = {} }, calls.s0 = { retry = \"p\" } }\n"
+        .to_owned();
+    for at in 0..99 {
+        writeln!(text, "services.s{at}.calls.s{}.retry = \"p\"", at + 1).expect("a string takes anything");
+    }
+    let found = found("layered-retries", &text, &[]);
+    assert_eq!(
+        found[0].message,
+        "retries multiply along `web->s0`, `s0->s1`, `s1->s2` and 97 more: 3 x 3 x 3 x 3 x 3 x 3 x 3 x 3 x ... = more \
+         than 10^15 attempts"
+    );
 }

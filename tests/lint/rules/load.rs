@@ -54,6 +54,76 @@ fn attempts_times_rate_is_held_against_the_capacity() {
     }
 }
 
+/// Four workers of 25 ms can do 160 per second.
+#[test]
+fn what_is_asked_must_be_done() {
+    let overloaded = |rate: u32, set: &[&str]| {
+        let rate = format!("clients.web.arrivals.constant.rate={rate}");
+        said("overloaded", &set.iter().copied().chain([rate.as_str()]).collect::<Vec<_>>())
+    };
+    assert_eq!(overloaded(159, &[]), []);
+    let [(message, figure)] = &overloaded(200, &[])[..] else { panic!("it is overloaded") };
+    assert_eq!(message, "`services.svc` can do 160 per second, and 200 are asked of it even if nothing fails");
+    assert_eq!(figure, "with each such second 40 more wait");
+    assert_eq!(overloaded(160, &[])[0].1, "what has once begun to wait never becomes less");
+    let limiter = "services.svc.limiter={ token_bucket = { rate = 150, burst = 1 } }";
+    for turns_away in ["services.svc.queue.limit=10", "services.svc.max_in_flight=10"] {
+        assert_eq!(overloaded(200, &[turns_away])[0].1, "of each such second 40 are turned away in the end");
+    }
+    assert_eq!(overloaded(200, &[limiter])[0].1, "of each such second 50 are turned away in the end");
+    assert_eq!(said("overloaded", &["clients.web.arrivals={ burst = {} }"]), [], "nobody knows at what rate");
+}
+
+/// A gateway of 100 workers that wait 400 ms for a database can do 100 / 0.402 = 249 per second, and gets up to 300.
+/// Whoever is behind 148 others is answered after 1 s.
+#[test]
+fn a_worker_that_waits_for_others_is_busy() {
+    let text = r#"
+        clients.web.arrivals.constant.rate = 150
+        clients.web.calls.gw = { timeout = "1s", total_timeout = "3s", retry = "r" }
+        services.gw = { workers = 100, service_time = "2ms", calls.db = { timeout = "900ms" } }
+        services.db.service_time = "400ms"
+        retries.r = { max_attempts = 2, backoff = { fixed = "100ms" }, jitter = "full" }
+    "#;
+    let said = |rule: &str, set: &[&str]| {
+        let found = found(rule, text, set);
+        found.into_iter().map(|finding| (finding.path, finding.message, finding.figure)).collect::<Vec<_>>()
+    };
+    let found = said("metastable", &[]);
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0].1.contains("it can do at most 249 per second, and all attempts of all requests are 2 x 150 = 300")
+    );
+    assert!(found[0].2.ends_with("below 124 requests per second it may come back by itself"), "{found:?}");
+    let found = said("unbounded-fifo", &[]);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].2.starts_with("once more than 148 attempts wait,"), "{found:?}");
+    for put_right in ["services.gw.workers=121", "services.gw.queue.limit=148"] {
+        assert_eq!(said("metastable", &[put_right]), [], "{put_right}");
+    }
+    assert_eq!(said("unbounded-fifo", &["services.gw.queue.limit=1"]), []);
+    // 2 ms before its deadline is too late for what takes 402 ms.
+    let aware = said("unbounded-fifo", &[r#"services.gw.queue.drop="deadline_aware""#]);
+    assert!(aware[0].1.ends_with("`deadline_aware` leaves no time for the calls that it makes"), "{aware:?}");
+}
+
+/// The work of a service done by another one, for which its workers wait.
+#[test]
+fn a_service_in_two_is_as_metastable() {
+    let halves = r#"
+        clients.web = { arrivals = { constant = { rate = 50 } }, calls.svc = { timeout = "200ms", retry = "p" } }
+        services.svc = { workers = 4, calls.db = { timeout = "1s" } }
+        services.db.service_time = "25ms"
+        retries.p = { max_attempts = 4 }
+    "#;
+    for rule in ["metastable", "unbounded-fifo"] {
+        let [whole, halves] = [STORM, halves].map(|text| found(rule, text, &[]).swap_remove(0));
+        assert_eq!(halves.path, whole.path, "{rule}");
+        assert_eq!(halves.message.replace("can do at most", "can do"), whole.message, "{rule}");
+        assert_eq!(halves.figure.replace("may come", "comes"), whole.figure, "{rule}");
+    }
+}
+
 /// What the database gets in the place of a cache that is down goes away when that is back: 3 x 40 are below 160,
 /// though with the requests of the cache it would be 3 x 40 + 3 x 40.
 #[test]
@@ -116,6 +186,26 @@ fn a_few_clients_do_not_fill_a_queue() {
     };
     assert_eq!(burst(8), []);
     assert_eq!(burst(9)[0].1, "once more than 28 attempts wait, what `svc` serves is given up before it is done");
+}
+
+/// 32 clients that go on and on have one attempt each to be waited for, and those are done within 200 ms; each that they
+/// have given up another one follows. What such an attempt becomes further down counts.
+#[test]
+fn clients_that_wait_for_their_turn_do_not_fill_a_queue() {
+    let closed = |count: u32, more: &[&str]| {
+        let set = [r#"clients.web.arrivals={ closed = { think = "10ms" } }"#, &format!("clients.web.count={count}")];
+        let set: Vec<&str> = set.into_iter().chain(more.iter().copied()).collect();
+        said("unbounded-fifo", &set).len()
+    };
+    for attempts in ["retries.p.max_attempts=4", r#"retries.p={ max_attempts = "unlimited", backoff = "none" }"#] {
+        assert_eq!([closed(32, &[attempts]), closed(33, &[attempts])], [0, 1], "{attempts}");
+    }
+    let text = STORM.replace("services.svc =", "services.svc.calls.db.copies = 2\nservices.db =");
+    let below = |count: u32| {
+        let set = [r#"clients.web.arrivals={ closed = { think = "10ms" } }"#, &format!("clients.web.count={count}")];
+        found("unbounded-fifo", &text, &set).len()
+    };
+    assert_eq!([below(16), below(17)], [0, 1]);
 }
 
 /// Every request is hedged when everything is slow: 32 become 64. (After Azure/azure-sdk-for-rust, issue 4896.)

@@ -378,8 +378,11 @@ fn the_worst_lag_is_the_last_wait() {
     let slow = r#"retries.patient.backoff={ exponential = { base = "1s" } }"#;
     assert_eq!(
         figure_of(&[long, never, slow]),
-        "the 10th retry waits 8.533 min: after an outage the worst lag is the last wait"
+        "retry 18 waits for more than a day: after an outage the worst lag is the last wait",
+        "2^17 s are 131,072"
     );
+    let linear = r#"retries.patient.backoff={ linear = { step = "100s" } }"#;
+    assert!(figure_of(&[long, never, linear]).starts_with("retry 37 waits for more than an hour:"), "3,700 s");
     let count = |set: &[&str]| found("uncapped-backoff", PATIENT, &[&[long], set].concat()).len();
     assert_eq!(count(&[r#"retries.patient.cap="60m""#]), 0);
     assert_eq!(count(&[r#"clients.one.calls.peer.total_timeout="1h""#]), 0);

@@ -51,7 +51,11 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let at_best = at_once(subject, id);
-        let Some(fit) = at_best.most.filter(|_| at_best.over == Over::Deadline) else { continue };
+        let Some(begun) = at_best.most.filter(|_| matches!(at_best.over, Over::Deadline | Over::Exhausted)) else {
+            continue;
+        };
+        // What begins at the very end is sent without any time.
+        let fit = if begun > 1 && earliest(policy, begun) == limit { begun - 1 } else { begun };
         if fit >= u64::from(policy.max_attempts) {
             continue;
         }
@@ -59,7 +63,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let silent = silent(subject, id).most.filter(|&silent| silent < fit);
         let timing_out = silent
             .map_or(String::new(), |silent| format!(", and {} if they get no answer", words::count(silent as f64)));
-        let figure = earliest(policy, fit, limit);
+        let figure = first_that_does_not(policy, fit, limit);
         findings.add(Hit {
             owner: subject.call_path(id),
             keys: if limit < call.total_timeout.after { &["retry"] } else { &["total_timeout", "retry"] },
@@ -75,10 +79,22 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// How long after its call this attempt begins at the earliest.
+fn earliest(policy: &RetryPolicy, attempt: u64) -> Span {
+    let waits = policy.schedule.ranges().zip(1..attempt);
+    waits.fold(Span::ZERO, |sum, (wait, _)| (sum + wait.shortest).min(Span::LIMIT))
+}
+
 /// When the first attempt that does not fit would begin.
-fn earliest(policy: &RetryPolicy, fit: u64, limit: Span) -> String {
-    let waits = policy.schedule.ranges().zip(0..fit);
-    let at = waits.fold(Span::ZERO, |sum, (wait, _)| (sum + wait.shortest).min(Span::LIMIT));
+fn first_that_does_not(policy: &RetryPolicy, fit: u64, limit: Span) -> String {
+    let at = earliest(policy, fit + 1);
+    if at == limit {
+        return format!(
+            "attempt {} begins {} after the call at the earliest, when the call is over: it has no time",
+            fit + 1,
+            words::time(at)
+        );
+    }
     let needs = if policy.min_attempt > Span::ZERO {
         format!(", with {} left for it by `min_attempt`", words::time(policy.min_attempt))
     } else {

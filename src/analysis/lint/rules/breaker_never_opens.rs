@@ -51,19 +51,18 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             .or_else(|| too_few(subject, id, guard));
         let Some((keys, reason)) = reason else { continue };
         let rate = subject.made(id).per_second;
-        let whole = if rate > 0.0 {
-            format!("all {} requests per second", words::count(rate))
-        } else {
-            "every request".to_owned()
+        let is_retried = subject.plan.policy_of(id).max_attempts > 1;
+        let whole = match (rate > 0.0, is_retried) {
+            (true, true) => format!("all {} requests per second and all of their retries are", words::count(rate)),
+            (true, false) => format!("all {} requests per second are", words::count(rate)),
+            (false, true) => "all requests and all of their retries are".to_owned(),
+            (false, false) => "every request is".to_owned(),
         };
         findings.add(Hit {
             owner: subject.call_path(id),
             keys,
             message: format!("the breaker of `{}` cannot open: {reason}", subject.call_name(id)),
-            figure: format!(
-                "while `{}` fails, {whole} and all of their retries are sent to it",
-                subject.service_name(call.target)
-            ),
+            figure: format!("while `{}` fails, {whole} sent to it", subject.service_name(call.target)),
         });
     }
 }

@@ -3,7 +3,8 @@
 //! Silent where no caller that nothing holds back tries again after a timeout, and where what is served under overload
 //! has been there for a shorter time than callers wait: with a short queue, the newest first, or `deadline_aware`. Then
 //! what a service does while it gets too much is not in vain, and what has succeeded is not tried again. What is called
-//! in the place of something else that fails does not count: it goes away with that.
+//! in the place of something else that fails does not count: it goes away with that. Where workers wait for calls of
+//! their service, what these take at least bounds what it can do.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -26,7 +27,8 @@ pub static RULE: Rule = Rule {
           is gone. A service that could do 160 per second and got 50 did not come back from two seconds of slowness \
           with four attempts per request, and did with three (PierreZ/moonpool, issue 193).",
     instead: "allow fewer attempts, so that all of them together are less than the service can do; or give the policy \
-              a `budget`; or let the queue be `{ drop = \"deadline_aware\" }`",
+              a `budget`; or give the queue a short `limit`, or, where workers do not wait for calls of their own, \
+              `drop = \"deadline_aware\"`",
     example: Example {
         bad: r#"
 clients.web = { arrivals = { constant = { rate = 50 } }, calls.svc = { timeout = "200ms", retry = "eager" } }
@@ -45,29 +47,35 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let load = without_fallbacks(subject, id).unwrap_or_else(|| load.clone());
+        let bound = load.capacity_rps.or(load.capacity_at_most_rps);
         let (Some(Standing::Vulnerable), Some(capacity), Some(offered), Some(failing)) =
-            (load.standing, load.capacity_rps, load.offered_rps, load.failing_rps)
+            (load.standing, bound, load.offered_rps, load.failing_rps)
         else {
             continue;
         };
         let Some(caller) = subject.first_to(id, &impatient) else { continue };
-        let mean_s = service.service_time.mean_ns() / 1e9;
-        if !caller.bears(mean_s) || caller.bears(longest_stay_s(service)) || offered <= 0.0 {
+        let times = subject.holding.times(id);
+        if !caller.bears(times.answer_s) || caller.bears(longest_stay_s(service, times)) || offered <= 0.0 {
             continue;
         }
+        let (can_do, comes_back) = if load.capacity_rps.is_some() {
+            ("can do", "it comes back by itself")
+        } else {
+            ("can do at most", "it may come back by itself")
+        };
         let [times, offered, failing, bearable, capacity] =
             [failing / offered, offered, failing, offered * capacity / failing, capacity].map(words::count);
         let (name, path) = (&load.service, subject.service_path(id));
         findings.add(Hit {
             message: format!(
-                "`{path}` is a metastable candidate: it can do {capacity} per second, and all attempts of all requests \
+                "`{path}` is a metastable candidate: it {can_do} {capacity} per second, and all attempts of all requests \
                  are {times} x {offered} = {failing}"
             ),
             owner: path,
             keys: &["workers", "limiter", "max_in_flight", "service_time"],
             figure: format!(
                 "once everybody has waited in vain, {failing} attempts per second keep `{name}` busy for nobody, \
-                 whatever it was that began it; below {bearable} requests per second it comes back by itself"
+                 whatever it was that began it; below {bearable} requests per second {comes_back}"
             ),
         });
     }

@@ -23,6 +23,7 @@ mod no_cancellation;
 mod no_jitter;
 mod no_timeout;
 mod no_total_timeout;
+mod overloaded;
 mod quantised_jitter;
 mod retry_after_replaces_jitter;
 mod retry_deterministic;
@@ -31,6 +32,7 @@ mod retry_writes;
 mod synchronised_start;
 mod timeout_above_caller;
 mod timeout_below_p99;
+mod timeout_never_enough;
 mod try_uses_up_total;
 mod unbounded_fifo;
 mod uncapped_backoff;
@@ -55,6 +57,7 @@ pub static RULES: &[&Rule] = &[
     &no_total_timeout::RULE,
     &try_uses_up_total::RULE,
     &timeout_above_caller::RULE,
+    &timeout_never_enough::RULE,
     &timeout_below_p99::RULE,
     &no_cancellation::RULE,
     &attempts_never_fit::RULE,
@@ -70,6 +73,7 @@ pub static RULES: &[&Rule] = &[
     &breaker_window_short::RULE,
     &breaker_below_error_rate::RULE,
     &half_open_unlimited::RULE,
+    &overloaded::RULE,
     &metastable::RULE,
     &unbounded_fifo::RULE,
     &hedge_without_cap::RULE,

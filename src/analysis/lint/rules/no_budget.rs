@@ -31,7 +31,7 @@ pub static RULE: Rule = Rule {
           server send 500 attempts; with the retry throttling of gRPC, of ten tokens, they send 104 (grpc/grpc-java, \
           issue 11274).",
     instead: "give the policy a `budget`, such as `{ token_bucket = { max = 10, per_success = 0.1 } }`: retries up to \
-              a tenth of what succeeds",
+              a tenth of what succeeds; with `shared_by = \"group\"` where each of very many callers makes few requests",
     example: Example {
         bad: r#"
 [clients.web]
@@ -94,10 +94,23 @@ fn figure(subject: &Subject<'_>, id: CallId, Crowd { clients, per_second }: Crow
         Some(other) => format!("`{}` and `{service}` fail", subject.call_name(other)),
         None => format!("`{service}` fails"),
     };
+    let count = words::count;
     let Some(attempts) = subject.attempts(id).map(f64::from) else {
-        return format!("while {fails}, `{call}` sends it more and more, without a limit{capacity}");
+        let limit = subject.time_limit(id);
+        let (requests, lasts) = match limit < Span::LIMIT {
+            // Those of the last so many seconds.
+            true => (clients + per_second * limit.as_s(), format!("each for {}", words::time(limit))),
+            false if per_second > clients => {
+                return format!("while {fails}, `{call}` sends it more and more, without a limit{capacity}");
+            }
+            false => (clients, "for as long as it fails".to_owned()),
+        };
+        return format!(
+            "while {fails}, {} requests of `{call}` at once are tried again and again, {lasts}{capacity}",
+            count(requests)
+        );
     };
-    let (times, count) = (words::count(attempts), words::count);
+    let times = count(attempts);
     if per_second > clients {
         let (before, after) = (count(per_second), count(attempts * per_second));
         format!(

@@ -4,7 +4,7 @@
 //! broke, or an error came afterwards. Silent about calls that only try again what was turned away at the door, with
 //! `refused`, `overloaded` or `rate_limited`; where clients send a key for each operation and the store keeps it for
 //! longer than attempts follow on each other; and where there is a store, but the clients send it other keys: the rule
-//! `key-per-attempt` says that.
+//! `key-per-attempt` says that. With a store what was done is done again only as often as it has been forgotten.
 
 use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -49,7 +49,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for (id, service) in (0..).map(ServiceId).zip(&subject.plan.services).filter(|(_, service)| service.effects.writes)
     {
         let store = service.effects.store;
-        let unknown = Doubling::of(subject, id, |keys| is_unknown(keys, store), |_| true);
+        let unknown = Doubling::of(subject, id, |keys| is_unknown(keys, store), |_| f64::INFINITY);
         let (doubling, message, keys): (_, _, &[_]) = if unknown.most > 1.0 {
             let message = match store {
                 None => "what it has done, and it has no `idempotency_store`".to_owned(),
@@ -67,14 +67,16 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             };
             (unknown, message, &["writes"])
         } else if let Some(store) = store {
-            let last = |call| subject.course(call, Failing::Silently).starts.last().map(|start| start.latest);
-            let outlasts = |call| last(call).is_some_and(|last| last > store.ttl);
-            let forgotten = Doubling::of(subject, id, |keys| keys == Keys::PerOperation, outlasts);
-            let latest = forgotten.calls.iter().filter_map(|&call| last(call)).max().unwrap_or(Span::ZERO);
-            let (ttl, latest) = (words::time(store.ttl), words::time(latest));
+            // Each time it is done is more than the time that the store keeps it after the one before.
+            let done = |call| last_sent(subject, call).map_or(f64::INFINITY, |last| times_done(last, store.ttl));
+            let forgotten = Doubling::of(subject, id, |keys| keys == Keys::PerOperation, done);
+            let lasts: Option<Vec<Span>> = forgotten.calls.iter().map(|&call| last_sent(subject, call)).collect();
+            let latest = lasts.map_or("for ever".to_owned(), |lasts| {
+                format!("for up to {}", words::time(lasts.into_iter().max().unwrap_or(Span::ZERO)))
+            });
             (
                 forgotten,
-                format!("for up to {latest} what its store has forgotten after {ttl}"),
+                format!("{latest} what its store has forgotten after {}", words::time(store.ttl)),
                 &["idempotency_store.ttl", "idempotency_store"],
             )
         } else {
@@ -99,6 +101,22 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// When a call sends its last attempt, or hedge, if none is answered; none if there is no last one.
+fn last_sent(subject: &Subject<'_>, id: CallId) -> Option<Span> {
+    let course = subject.course(id, Failing::Silently);
+    // Of very many not all are told.
+    let is_told = course.most == Some(course.starts.len() as u64);
+    let last = course.starts.last().filter(|_| is_told).map(|start| start.latest).or(course.given_up)?;
+    let hedged = subject.plan.calls[id.index()].hedge;
+    let hedges = hedged.map_or(0, |hedge| hedge.after.after.as_ns().saturating_mul(u64::from(hedge.copies)));
+    Some(last + Span::from_ns(hedges.min(Span::LIMIT.as_ns())))
+}
+
+/// How often something is done from the first time to the last, where it is known for so long each time.
+fn times_done(last: Span, known_for: Span) -> f64 {
+    last.as_ns().div_ceil(known_for.as_ns().max(1)).max(1) as f64
+}
+
 /// Whether a store that is not there, or that gets such keys, recognises nothing.
 fn is_unknown(keys: Keys, store: Option<Store>) -> bool {
     store.is_none() || keys == Keys::None
@@ -113,17 +131,18 @@ struct Doubling {
 }
 
 impl Doubling {
-    /// At this service, by requests of groups with such keys, as far as these calls try again what was done.
+    /// At this service, by requests of groups with such keys; of those that a call sends again at most so many are
+    /// done.
     fn of(
         subject: &Subject<'_>,
         service: ServiceId,
         counts: impl Fn(Keys) -> bool,
-        repeats: impl Fn(CallId) -> bool,
+        done: impl Fn(CallId) -> f64,
     ) -> Self {
         let leads = subject.leads_to(service);
         let factor = |id: CallId, call: &Call| {
-            if may_follow_work(subject, (id, call), service) && repeats(id) {
-                sent_at_most(subject, id, call)
+            if may_follow_work(subject, (id, call), service) {
+                sent_at_most(subject, id, call).min(done(id))
             } else {
                 1.0
             }

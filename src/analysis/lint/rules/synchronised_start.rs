@@ -19,8 +19,8 @@ pub static RULE: Rule = Rule {
           moves it, however well its waits are spread. Of 600 timers all 600 begin within 100 ms, with an offset \
           anywhere in the minute about 5 (apache/openwhisk-package-alarms, issue 196; airqo-platform/AirQo-api, issue \
           6724, spread its retries and kept its peak).",
-    instead: "give each client an offset of its own, anywhere in the period: \
-              `offset = { uniform = { min = \"0s\", max = \"60s\" } }`",
+    instead: "give each client an `offset` of its own: `{ uniform = { min = \"0s\", max = ... } }`, up to the whole \
+              period",
     example: Example {
         bad: r#"
 clients.timers = { count = 600, arrivals = { periodic = { every = "60s" } }, calls.job = { timeout = "1s" } }

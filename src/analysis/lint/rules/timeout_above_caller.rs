@@ -2,18 +2,23 @@
 //!
 //! Silent where the calling service has `cancel = "running"`: then the call ends with its caller. Where an attempt
 //! has no timeout at all, `no-timeout` says so. Of what may take any time, as the longest wait has no bound, the
-//! shortest counts.
+//! shortest counts. Silent, too, where it is for less than a twentieth of the time that the caller is waited for, as
+//! where the same limit stands on both layers.
 
-use crate::analysis::Hop;
 use crate::analysis::answers::Longest;
+use crate::analysis::course::{Course, Failing};
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::waiting::attempt;
 use crate::analysis::lint::words;
+use crate::analysis::{Hop, Over};
 use crate::plan::{CallId, Origin};
 use crate::scenario::Severity;
 use crate::time::Span;
+
+/// The share of the time that the caller is waited for which does not matter.
+const SLIGHT: f64 = 0.05;
 
 pub static RULE: Rule = Rule {
     id: "timeout-above-caller",
@@ -43,8 +48,10 @@ struct Late<'a> {
     above: &'a Hop,
     /// When it is given up, after it began; none if never.
     end: Option<Span>,
-    /// How long that is after its caller was given up; infinite if for ever.
+    /// How long that is after its caller was given up, at least; infinite if for ever.
     outlives_s: f64,
+    /// Whether it takes errors that are tried again: without an answer it is over sooner.
+    needs_errors: bool,
 }
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
@@ -62,12 +69,18 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             Some((above, hop, outlives_s))
         });
         let Some((above, hop, outlives_s)) = lates.max_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
+        if above.attempt_s.is_some_and(|patience_s| outlives_s < SLIGHT * patience_s) {
+            continue;
+        }
         let budget = hop.budget_s.map_or(Span::UNLIMITED, |budget_s| Span::from_ns_f64(budget_s * 1e9));
-        findings.add(hit(subject, id, &Late { above, end: longest.end(id, budget), outlives_s }));
+        let end = longest.end(id, budget);
+        let silent = Course::of(subject.plan, call, Failing::Silently, budget);
+        let needs_errors = silent.over == Over::NotRetryable && silent.given_up != end;
+        findings.add(hit(subject, id, &Late { above, end, outlives_s, needs_errors }));
     }
 }
 
-fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s }: &Late<'_>) -> Hit {
+fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s, needs_errors }: &Late<'_>) -> Hit {
     let name = subject.call_name(id);
     let (caller, _) = name.split_once("->").unwrap_or_default();
     let call = &subject.plan.calls[id.index()];
@@ -82,25 +95,27 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s }: &Late
     let patience = words::seconds(above.attempt_s.unwrap_or(f64::INFINITY));
     let target = subject.service_name(call.target);
     let rate = subject.made(id).per_second;
+    let when = if *needs_errors {
+        format!("when `{target}` answers late and with errors that are tried again")
+    } else {
+        format!("when `{target}` answers late or not at all")
+    };
     let figure = if outlives_s.is_infinite() {
-        format!("when `{target}` answers late or not at all, each request leaves `{caller}` at work for ever")
+        format!("{when}, each request leaves `{caller}` at work for ever")
     } else {
         let outlives = words::seconds(*outlives_s);
         let work = if rate > 0.0 {
             let at_once = words::count(rate * outlives_s);
-            format!(": at {} per second up to {at_once} at once that nobody waits for", words::count(rate))
+            format!(": at {} per second {at_once} or more at once that nobody waits for", words::count(rate))
         } else {
             String::new()
         };
-        format!(
-            "when `{target}` answers late or not at all, each request keeps `{caller}` at work for up to another \
-             {outlives} for nobody{work}"
-        )
+        format!("{when}, each request keeps `{caller}` at work for another {outlives} or more for nobody{work}")
     };
     Hit {
         owner: subject.call_path(id),
         keys: &["total_timeout", "timeout", "retry"],
-        message: format!("`{name}` {takes}, but `{}` gives its caller up after {patience}", above.call),
+        message: format!("`{name}` {takes}, but `{}` stops waiting after {patience}", above.call),
         figure,
     }
 }

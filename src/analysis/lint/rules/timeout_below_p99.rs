@@ -2,11 +2,14 @@
 //!
 //! Told of services that call nobody: what others take depends on whom they call. Of the network only the shortest
 //! way there and back is counted, and nobody waits in a queue or slows another down: so at least that share times
-//! out. Silent for hedged calls, whose copies may be faster.
+//! out. Silent for hedged calls, whose copies may be faster, unless the attempt is over before one is sent;
+//! and where no answer can be in time, which `timeout-never-enough` says.
 
+use crate::analysis::answers::Quickest;
 use crate::analysis::lint::chance::{attempts, slower};
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
+use crate::analysis::lint::rules::timeout_never_enough::least_above_limit;
 use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
@@ -45,9 +48,11 @@ jitter = "full"
 };
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
+    let mut quickest = Quickest::new(subject.plan);
     for (id, call) in subject.calls() {
         let limit = call.timeout.after.min(call.total_timeout.after);
-        if limit >= Span::LIMIT || call.hedge.is_some() {
+        let is_hedged = call.hedge.is_some_and(|hedge| hedge.after.after < limit);
+        if limit >= Span::LIMIT || is_hedged || least_above_limit(subject, &mut quickest, id).is_some() {
             continue;
         }
         let Some(share) = slower(subject.plan, call, limit).filter(|&share| share > AT_MOST) else { continue };

@@ -16,6 +16,9 @@ use crate::time::{Instant, Span};
 /// A wait that is longer is noticed by people.
 const LONG: Span = Span::from_s(60);
 
+/// Waits that nobody waits for, and what they are called; the longest first.
+const MILESTONES: [(Span, &str); 2] = [(Span::from_s(86_400), "a day"), (Span::from_s(3_600), "an hour")];
+
 pub static RULE: Rule = Rule {
     id: "uncapped-backoff",
     severity: Severity::Warning,
@@ -52,11 +55,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                 words::time(outage),
                 at_most(wait)
             ),
-            None if policy.max_attempts == u32::MAX => {
-                let tenth = waits.get(9).unwrap_or(last);
-                format!("the 10th retry waits {}: after an outage the worst lag is the last wait", at_most(*tenth))
-            }
-            None => format!("the last retry waits {}: that is the worst lag after an outage", at_most(*last)),
+            None => alone(&waits, *last, policy.max_attempts == u32::MAX),
         };
         let path = subject.policy_path(id);
         findings.add(Hit {
@@ -76,13 +75,25 @@ fn grows(schedule: &Schedule) -> bool {
     }
 }
 
+/// What waits come to, where no outage is known.
+fn alone(waits: &[WaitRange], last: WaitRange, is_endless: bool) -> String {
+    if !is_endless && last.longest <= MILESTONES[0].0 {
+        return format!("the last retry waits {}: that is the worst lag after an outage", at_most(last));
+    }
+    let beyond = |&(long, name): &(Span, &str)| {
+        let at = waits.iter().position(|wait| wait.longest > long)?;
+        let waits = if waits[at].shortest > long { "waits" } else { "may wait" };
+        Some(format!("retry {} {waits} for more than {name}", at + 1))
+    };
+    let told = MILESTONES.iter().find_map(beyond);
+    let told = told.unwrap_or_else(|| format!("retry {} waits {}", waits.len(), at_most(last)));
+    format!("{told}: after an outage the worst lag is the last wait")
+}
+
 /// "250 min", or "up to" that where it is drawn.
 fn at_most(wait: WaitRange) -> String {
-    match wait.longest {
-        longest if longest >= Span::LIMIT => "52 days or more".to_owned(),
-        longest if longest == wait.shortest => words::time(longest),
-        longest => format!("up to {}", words::time(longest)),
-    }
+    let longest = words::time(wait.longest);
+    if wait.longest == wait.shortest { longest } else { format!("up to {longest}") }
 }
 
 /// The longest time for which a fault turns all attempts of a call away, or lets them hang.

@@ -40,8 +40,8 @@ fn attempts(services: &[ServiceLoad], width: usize) -> String {
 }
 
 fn loads(services: &[ServiceLoad], width: usize) -> String {
-    let told: Vec<&ServiceLoad> =
-        services.iter().filter(|it| it.capacity_rps.is_some() || it.offered_rps.is_some()).collect();
+    let is_told = |it: &&ServiceLoad| it.capacity_rps.or(it.capacity_at_most_rps).is_some() || it.offered_rps.is_some();
+    let told: Vec<&ServiceLoad> = services.iter().filter(is_told).collect();
     if told.is_empty() {
         return String::new();
     }
@@ -49,7 +49,10 @@ fn loads(services: &[ServiceLoad], width: usize) -> String {
         rate.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", number::plain(rate, Style::Count, 4)))
     };
     let mut columns = vec![
-        column("can do", &told, |it| rate(it.capacity_rps)),
+        column("can do", &told, |it| match it.capacity_at_most_rps {
+            Some(bound) => format!("at most {}", rate(Some(bound))),
+            None => rate(it.capacity_rps),
+        }),
         column("has to do", &told, |it| rate(it.offered_rps)),
         column("if all\nattempts fail", &told, |it| rate(it.failing_rps)),
     ];
