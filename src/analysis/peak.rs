@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::analysis::call::minds_servers;
 use crate::dist::Dist;
 use crate::failure::ErrorKind;
-use crate::plan::{Arrivals, Call, Group, Origin, Plan};
+use crate::plan::{Arrivals, Call, CallId, Group, Origin, Plan};
 use crate::policy::{Schedule, WaitRange};
 use crate::time::{Instant, Span};
 
@@ -57,11 +57,12 @@ pub fn first_peak(plan: &Plan, call: &Call) -> Option<f64> {
 /// None where they do not begin at once, where this has no such form (waits or ways that vary otherwise), where
 /// something else than the policy and the time limit of the call decides about retries, where these go on for longer
 /// than a period, and where it takes too many steps.
-pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
+pub fn retry_peak(plan: &Plan, id: CallId) -> Option<f64> {
+    let call = &plan.calls[id.index()];
     let Together { clients, at, period } = together(plan, call)?;
     let policy = &plan.policies[call.policy.index()];
     let is_plain = call.budget.is_none() && !call.is_guarded() && call.hedge.is_none();
-    let is_plain = is_plain && !minds_servers(plan, policy);
+    let is_plain = is_plain && !minds_servers(plan, id);
     if !is_plain || !policy.retry_on.contains(ErrorKind::Refused) || !policy.schedule.is_uniform() {
         return None;
     }

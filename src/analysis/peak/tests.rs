@@ -20,7 +20,7 @@ fn peak_of(at: &str, call: &str, policy: &str, more: &str) -> Option<f64> {
     );
     let scenario = Scenario::parse("peak", &text, std::path::Path::new(""), &Overrides::default());
     let plan = scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1.clone();
-    retry_peak(&plan, &plan.calls[0])
+    retry_peak(&plan, CallId(0))
 }
 
 fn peak(policy: &str) -> Option<f64> {
@@ -152,7 +152,7 @@ fn peaks_of_timers(offset: &str, policy: &str) -> (Option<f64>, Option<f64>) {
     );
     let scenario = Scenario::parse("timers", &text, std::path::Path::new(""), &Overrides::default());
     let plan = scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1.clone();
-    (first_peak(&plan, &plan.calls[0]), retry_peak(&plan, &plan.calls[0]))
+    (first_peak(&plan, &plan.calls[0]), retry_peak(&plan, CallId(0)))
 }
 
 /// All on the minute, ten in each whole second, or one in each tenth of a second.

@@ -6,6 +6,7 @@
 
 use crate::analysis::Hop;
 use crate::analysis::answers::Longest;
+use crate::analysis::course::Endless;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
@@ -41,9 +42,9 @@ retries.again = { max_attempts = 3, backoff = "none" }
 struct Late<'a> {
     /// The call above it.
     above: &'a Hop,
-    /// When it is given up, after it began; none if never.
-    end: Option<Span>,
-    /// How long that is after its caller was given up; infinite if for ever.
+    /// When it is given up at the latest, after it began.
+    end: Result<Span, Endless>,
+    /// How long that is after its caller was given up; infinite if there is no latest end.
     outlives_s: f64,
 }
 
@@ -58,7 +59,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let pairs = subject.paths.paths.iter().flat_map(|path| path.hops.windows(2));
         let lates = pairs.filter(|pair| pair[1].call == name).filter_map(|pair| {
             let [above, hop] = pair else { return None };
-            let outlives_s = if hop.outlives_for_ever { f64::INFINITY } else { hop.outlives_s? };
+            let outlives_s = if hop.outlives.is_some() { f64::INFINITY } else { hop.outlives_s? };
             Some((above, hop, outlives_s))
         });
         let Some((above, hop, outlives_s)) = lates.max_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
@@ -73,9 +74,11 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s }: &Late
     let call = &subject.plan.calls[id.index()];
     let attempts = subject.plan.policy_of(id).max_attempts;
     let takes = match (end, attempts) {
-        (None, _) => "has no end".to_owned(),
-        (Some(end), 1) => format!("takes up to {}", words::time(*end)),
-        (Some(end), _) => {
+        (Err(Endless::Never), _) => "has no end".to_owned(),
+        (Err(Endless::NoBound), _) => "may take any time".to_owned(),
+        (Err(Endless::NotFollowed), _) => format!("makes {}", words::attempts(attempts)),
+        (Ok(end), 1) => format!("takes up to {}", words::time(*end)),
+        (Ok(end), _) => {
             format!("takes up to {} ({})", words::time(*end), words::attempts(attempts))
         }
     };
@@ -83,7 +86,11 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s }: &Late
     let target = subject.service_name(call.target);
     let rate = subject.made(id).per_second;
     let figure = if outlives_s.is_infinite() {
-        format!("when `{target}` answers late or not at all, each request leaves `{caller}` at work for ever")
+        let time = match end {
+            Err(Endless::Never) => "for ever",
+            _ => "for a time without a bound",
+        };
+        format!("when `{target}` answers late or not at all, each request leaves `{caller}` at work {time}")
     } else {
         let outlives = words::seconds(*outlives_s);
         let work = if rate > 0.0 {
