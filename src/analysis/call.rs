@@ -3,13 +3,14 @@
 use serde::Serialize;
 
 use crate::analysis::answers::Longest;
-use crate::analysis::course::{Course, Failing, Over};
+use crate::analysis::course::{Course, Endless, Failing, Over, attempts_at_most};
 use crate::analysis::explain::Questions;
 use crate::analysis::peak::{first_peak, retry_peak};
+use crate::analysis::servers::Asked;
 use crate::analysis::success::Success;
 use crate::dist::Dist;
 use crate::plan::{Call, CallId, Plan};
-use crate::policy::{DelayRule, RetryPolicy, WaitRange};
+use crate::policy::WaitRange;
 use crate::time::Span;
 
 /// The most waits of a schedule that are listed.
@@ -28,7 +29,8 @@ pub struct CallExplained {
     pub has_budget: bool,
     /// Whether a breaker or a throttle may hold some of them back: then fewer are sent than is said here.
     pub is_guarded: bool,
-    /// Whether an error may say when it is worth trying again, and the policy minds that: then waits are others.
+    /// Whether an error may say when it is worth trying again, and the policy minds that: then the waits may be others
+    /// than `waits`.
     pub minds_servers: bool,
     /// The limit of one attempt, in seconds; none without one.
     pub timeout_s: Option<f64>,
@@ -44,7 +46,7 @@ pub struct CallExplained {
     /// Where every attempt is refused at once.
     pub refused: Course,
     /// How long the callee takes for an answer at most, without a queue, if what it calls itself goes wrong and `fail`
-    /// faults take their delays; none if there is no longest time.
+    /// faults take their delays; none if there is no longest time, or nothing arrives.
     pub answer_s: Option<f64>,
     /// Where every attempt fails as late as it can: with an answer after that time, or at the timeout.
     pub failing: Course,
@@ -52,11 +54,10 @@ pub struct CallExplained {
     pub silent: Course,
     /// Where every attempt finds nobody; none without a `connect_timeout` that is shorter than the timeout.
     pub unreachable: Option<Course>,
-    /// The longest that the call can take, however its attempts fail; none where that has no end, or was not followed
-    /// up to there.
+    /// The longest that the call can take, however its attempts fail; none if there is no such time.
     pub worst_s: Option<f64>,
-    /// Whether it was followed up to there.
-    pub worst_is_known: bool,
+    /// Why there is none.
+    pub no_worst: Option<Endless>,
     /// Where there is not enough time for all attempts.
     pub unfit: Vec<Unfit>,
     /// Of clients that begin at set times: how many are expected to make this call in the densest 100 ms; none of other
@@ -129,12 +130,11 @@ impl CallExplained {
     pub(super) fn of(plan: &Plan, id: CallId, deadline: Span, longest: &mut Longest<'_>, questions: Questions) -> Self {
         let call = &plan.calls[id.index()];
         let policy = &plan.policies[call.policy.index()];
-        let course = |failing| Course::of(plan, call, failing, deadline);
-        let answer = longest.answer(id);
+        let course = |failing| Course::of(plan, id, failing, deadline);
         let refused = course(Failing::Refused);
-        let failing = course(answer.map_or(Failing::Silently, Failing::Late));
+        let failing = course(longest.latest(id));
         let silent = course(Failing::Silently);
-        let anyhow = course(Failing::Anyhow(Span::UNLIMITED));
+        let (worst, _) = Course::latest_end(plan, id, deadline);
         let max_attempts = (policy.max_attempts != u32::MAX).then_some(policy.max_attempts);
         let unreachable = (call.connect_timeout.after < call.timeout.after).then(|| course(Failing::Unreachable));
         let limit = |span: Span| (span < Span::LIMIT).then(|| span.as_s());
@@ -144,23 +144,23 @@ impl CallExplained {
             max_attempts,
             has_budget: call.budget.is_some(),
             is_guarded: call.is_guarded(),
-            minds_servers: minds_servers(plan, policy),
+            minds_servers: minds_servers(plan, id),
             timeout_s: limit(call.timeout.after),
             connect_timeout_s: limit(call.connect_timeout.after),
             total_timeout_s: limit(call.total_timeout.after),
             inherited_s: limit(deadline),
             waits: policy.schedule.ranges().take(waits(policy.max_attempts)).map(WaitExplained::of).collect(),
             refused,
-            answer_s: answer.map(Span::as_s),
+            answer_s: longest.answer(id).map(Span::as_s),
             failing,
             silent,
             unreachable,
-            worst_s: anyhow.given_up.map(Span::as_s),
-            worst_is_known: anyhow.given_up.is_some() || anyhow.over != Over::NotFollowed,
+            worst_s: worst.ok().map(Span::as_s),
+            no_worst: worst.err(),
             unfit: Vec::new(),
             first_peak: first_peak(plan, call),
             retry_peak: retry_peak(plan, id),
-            success: Success::of(questions.failure, anyhow.most.or(max_attempts.map(u64::from))),
+            success: Success::of(questions.failure, attempts_at_most(plan, id, deadline).map(u64::from)),
             callee: CalleeTimes::of(plan, call, questions.false_timeouts),
         };
         explained.unfit = explained.unfit();
@@ -188,9 +188,9 @@ impl CallExplained {
     }
 }
 
-/// Whether a policy may wait as a server says.
-fn minds_servers(plan: &Plan, policy: &RetryPolicy) -> bool {
-    policy.max_attempts > 1 && policy.server_delay.rule != DelayRule::Ignore && plan.says_retry_after()
+/// Whether a call may wait as a server says.
+pub(super) fn minds_servers(plan: &Plan, id: CallId) -> bool {
+    Asked::of(plan, id).is_some()
 }
 
 /// How many waits are listed of so many attempts.

@@ -2,31 +2,20 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::failure::{ErrorKind, ErrorSet};
-use crate::plan::{Call, Hedge, Plan};
-use crate::policy::RetryPolicy;
+use crate::analysis::attempt::Attempt;
+pub(crate) use crate::analysis::attempt::Failing;
+use crate::analysis::servers::Asked;
+use crate::plan::{CallId, Plan};
 use crate::time::Span;
 
 /// The most attempts that are followed until the call is over.
 const FOLLOWED: u64 = 100_000;
 
+/// The same for all calls of a plan together, if each is followed once: of very many calls each is followed less far.
+const FOLLOWED_OF_ALL: u64 = 2_000_000;
+
 /// The most attempts of which it is told when they begin.
 const TOLD: usize = 256;
-
-/// How all attempts of a call fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failing {
-    /// They are turned away at once with `refused`, which takes the way there and back.
-    Refused,
-    /// They are answered with an error that the policy retries, if it retries any, after this time: the ways included.
-    Late(Span),
-    /// They arrive and have no answer, so that only `timeout` ends them.
-    Silently,
-    /// They find nobody, so that `connect_timeout` ends them, or `timeout`.
-    Unreachable,
-    /// In any way, and at any time up to this: so it can last the longest.
-    Anyhow(Span),
-}
 
 /// Why a call is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -40,7 +29,7 @@ pub enum Over {
     NotRetryable,
     /// It is not, as long as a run can be: an attempt has no answer and no timeout, or there is always another.
     Never,
-    /// It was not followed beyond its first 100,000 attempts.
+    /// It was not followed so far: there are too many attempts.
     NotFollowed,
 }
 
@@ -58,6 +47,20 @@ pub struct Course {
     pub given_up: Option<Span>,
     /// Why it is over where the waits are the shortest.
     pub over: Over,
+    /// How many attempts were followed: up to 100,000, and fewer of each call where a scenario has more than 20.
+    pub followed: u64,
+}
+
+/// Why there is no latest end of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Endless {
+    /// It ends, but its waits or ways may take any time.
+    NoBound,
+    /// It was not followed up to there: there are too many attempts.
+    NotFollowed,
+    /// It may last as long as a run can: an attempt has no answer and no timeout, or there is always another.
+    Never,
 }
 
 /// When an attempt begins, if it is made, after its call.
@@ -74,20 +77,51 @@ pub struct Start {
 impl Course {
     /// Of a call that may last until `limit` ([`Span::UNLIMITED`] for ever), all of whose attempts fail like this.
     ///
-    /// It follows the rules of the engine for one call by itself: nothing waits for a slot, no budget, breaker or
-    /// throttle refuses, all hedges are sent, no server says when to come back.
-    pub(crate) fn of(plan: &Plan, call: &Call, failing: Failing, limit: Span) -> Self {
-        let policy = &plan.policies[call.policy.index()];
-        let limit = limit.min(call.total_timeout.after);
-        let mut walk = Walk { limit, reaches_limit: false, latest_end: Span::ZERO, fewest: None, starts: Vec::new() };
+    /// It follows the rules of the engine for one call by itself: nothing waits for a slot, and no budget, breaker or
+    /// throttle refuses. Errors that are answered may say when to come back, or may not.
+    pub(crate) fn of(plan: &Plan, id: CallId, failing: Failing, limit: Span) -> Self {
+        Self::followed_until(plan, id, failing, limit, |_| false)
+    }
+
+    /// When a call is given up at the latest that may last until `limit`, however its attempts fail; and how many
+    /// attempts were followed for that.
+    pub(crate) fn latest_end(plan: &Plan, id: CallId, limit: Span) -> (Result<Span, Endless>, u64) {
+        // What may last until its limit cannot last longer.
+        let is_known = |walk: &Walk| walk.reaches_limit && walk.has_deadline();
+        let course = Self::followed_until(plan, id, Failing::Anyhow(Span::UNLIMITED), limit, is_known);
+        let call = &plan.calls[id.index()];
+        let may_hang = call.timeout.after >= Span::LIMIT && limit.min(call.total_timeout.after) >= Span::LIMIT;
+        let end = course.given_up.ok_or(match course.over {
+            _ if may_hang => Endless::Never,
+            Over::Never => Endless::Never,
+            Over::NotFollowed => Endless::NotFollowed,
+            Over::Exhausted | Over::Deadline | Over::NotRetryable => Endless::NoBound,
+        });
+        (end, course.followed)
+    }
+
+    fn followed_until(
+        plan: &Plan,
+        id: CallId,
+        failing: Failing,
+        limit: Span,
+        is_enough: impl Fn(&Walk) -> bool,
+    ) -> Self {
+        let policy = plan.policy_of(id);
+        let limit = limit.min(plan.calls[id.index()].total_timeout.after);
+        let mut walk = Walk::new(limit);
         if limit == Span::ZERO {
             return walk.over(0, Over::Deadline);
         }
-        let attempt = Attempt::of(call, policy, failing);
+        let attempt = Attempt::of(plan, id, failing);
+        let asked = Asked::of(plan, id).filter(|_| failing.may_ask());
         let is_endless = policy.max_attempts == u32::MAX;
+        let followed = (FOLLOWED_OF_ALL / plan.calls.len() as u64).clamp(TOLD as u64, FOLLOWED);
         let mut ranges = policy.schedule.ranges();
         let mut start = Start { earliest: Span::ZERO, latest: Span::ZERO };
-        for number in 1.. {
+        let mut number = 0;
+        loop {
+            number += 1;
             let Some(ends) = walk.attempt(number, start, &attempt) else { return walk.cut(number) };
             if !attempt.is_retried {
                 return walk.ended(ends.latest).over(number, Over::NotRetryable);
@@ -95,19 +129,29 @@ impl Course {
             if number == u64::from(policy.max_attempts) && !is_endless {
                 return walk.ended(ends.latest).over(number, Over::Exhausted);
             }
-            if number == FOLLOWED || is_endless && !walk.has_deadline() && walk.starts.len() == TOLD {
-                return walk.not_followed(is_endless);
+            let has_no_end = is_endless && !walk.has_deadline() && walk.starts.len() == TOLD;
+            if number == followed || has_no_end || is_enough(&walk) {
+                return walk.not_followed(number, is_endless);
             }
-            let Some(range) = ranges.next() else { break };
-            let next = Start { earliest: ends.earliest + range.shortest, latest: ends.latest + range.longest };
+            let Some(range) = ranges.next() else { return walk.not_followed(number, is_endless) };
+            let (shortest, longest) =
+                asked.map_or((range.shortest, range.longest), |asked| asked.widen(&range, policy));
+            let next = Start { earliest: ends.earliest + shortest, latest: ends.latest + longest };
             match walk.fit(number, ends, next, policy.min_attempt) {
                 Some(next) => start = next,
-                None if is_endless && !walk.has_deadline() => return walk.not_followed(is_endless),
+                None if is_endless && !walk.has_deadline() => return walk.not_followed(number, is_endless),
                 None => return walk.cut(number),
             }
         }
-        walk.not_followed(is_endless)
     }
+}
+
+/// How many attempts a call makes at most that has so much time: as many as its policy allows, as it tries again after
+/// any error, and as begin in its time. None without a limit.
+pub(crate) fn attempts_at_most(plan: &Plan, id: CallId, limit: Span) -> Option<u32> {
+    let allowed = plan.policy_of(id).max_attempts;
+    let fitting = Course::of(plan, id, Failing::Anyhow(Span::UNLIMITED), limit).most;
+    fitting.and_then(|most| u32::try_from(most).ok()).or((allowed != u32::MAX).then_some(allowed))
 }
 
 fn in_seconds<S: Serializer>(span: &Span, serializer: S) -> Result<S::Ok, S::Error> {
@@ -120,6 +164,7 @@ fn maybe_in_seconds<S: Serializer>(span: &Option<Span>, serializer: S) -> Result
 
 /// What is known of a call's course so far.
 struct Walk {
+    /// How long the call may last.
     limit: Span,
     /// Whether an attempt may be under way at the limit, or when virtual time ends.
     reaches_limit: bool,
@@ -131,6 +176,10 @@ struct Walk {
 }
 
 impl Walk {
+    fn new(limit: Span) -> Self {
+        Self { limit, reaches_limit: false, latest_end: Span::ZERO, fewest: None, starts: Vec::new() }
+    }
+
     fn has_deadline(&self) -> bool {
         self.limit < Span::LIMIT
     }
@@ -144,6 +193,9 @@ impl Walk {
         let ends = Start { earliest: start.earliest + attempt.least, latest: start.latest + attempt.most };
         if ends.latest >= bound {
             self.reaches_limit = true;
+            self.fewest.get_or_insert(number);
+        }
+        if attempt.is_last {
             self.fewest.get_or_insert(number);
         }
         (ends.earliest < bound).then_some(Start { latest: ends.latest.min(bound), ..ends })
@@ -185,11 +237,12 @@ impl Walk {
             starts: self.starts,
             given_up: (given_up < Span::LIMIT).then_some(given_up),
             over,
+            followed: most,
         }
     }
 
-    /// There are more attempts, perhaps always another.
-    fn not_followed(self, is_endless: bool) -> Course {
+    /// There are more than these attempts, perhaps always another.
+    fn not_followed(self, followed: u64, is_endless: bool) -> Course {
         let is_over_at_limit = self.reaches_limit && self.has_deadline();
         let over = if is_endless && !self.has_deadline() { Over::Never } else { Over::NotFollowed };
         Course {
@@ -198,64 +251,9 @@ impl Walk {
             starts: self.starts,
             given_up: is_over_at_limit.then_some(self.limit),
             over,
+            followed,
         }
     }
-}
-
-/// How long an attempt lasts that fails, and whether it is tried again.
-struct Attempt {
-    least: Span,
-    most: Span,
-    is_retried: bool,
-}
-
-impl Attempt {
-    fn of(call: &Call, policy: &RetryPolicy, failing: Failing) -> Self {
-        let timeout = call.timeout.after;
-        let retries_timeouts = policy.retry_on.contains(ErrorKind::Timeout);
-        let retries_any = policy.retry_on != ErrorSet::EMPTY;
-        // What ends up to the timeout with an error, and then with the timeout.
-        let until_timeout = |least: Span, most: Span, retries_error: bool| {
-            let is_error = least <= timeout && retries_error;
-            let is_timeout = most > timeout && retries_timeouts;
-            Self { least: least.min(timeout), most: most.min(timeout), is_retried: is_error || is_timeout }
-        };
-        let connect = call.connect_timeout.after;
-        match failing {
-            Failing::Refused => {
-                let (least, most) = call.network.bounds();
-                let most = most.unwrap_or(Span::UNLIMITED);
-                if least > connect {
-                    return Self::of(call, policy, Failing::Unreachable);
-                }
-                let retries_error = policy.retry_on.contains(ErrorKind::Refused);
-                until_timeout(hedged(call, least + least), hedged(call, most.min(connect) + most), retries_error)
-            }
-            Failing::Late(after) => until_timeout(hedged(call, after), hedged(call, after), retries_any),
-            Failing::Silently => Self { least: timeout, most: timeout, is_retried: retries_timeouts },
-            Failing::Unreachable => {
-                // Of two timers at one instant that of the hedge is the first.
-                let hedge = call.hedge.as_ref().filter(|hedge| connect >= hedge.after.after);
-                let lasts = (connect + hedge.map_or(Span::ZERO, last_sent)).min(timeout);
-                Self { least: lasts, most: lasts, is_retried: retries_timeouts }
-            }
-            Failing::Anyhow(longest) => until_timeout(Span::ZERO, hedged(call, longest), retries_any),
-        }
-    }
-}
-
-/// How long an attempt lasts each of whose copies is answered with an error after this time: if the next is sent before
-/// that, until the last is answered.
-fn hedged(call: &Call, lasts: Span) -> Span {
-    match &call.hedge {
-        Some(hedge) if lasts > hedge.after.after => last_sent(hedge) + lasts,
-        _ => lasts,
-    }
-}
-
-/// How long after the attempt its last copy is sent.
-fn last_sent(hedge: &Hedge) -> Span {
-    Span::from_ns(hedge.after.after.as_ns().saturating_mul(u64::from(hedge.copies)).min(Span::LIMIT.as_ns()))
 }
 
 #[cfg(test)]

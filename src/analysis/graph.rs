@@ -2,7 +2,7 @@
 
 use crate::plan::{Call, CallId, GroupId, Origin, Plan, ServiceId};
 
-/// The calls of a plan by their callers.
+/// The calls of a plan by their callers, as far as requests of clients may come to make them.
 pub(super) struct Graph {
     of_groups: Vec<Vec<CallId>>,
     of_services: Vec<Vec<CallId>>,
@@ -18,18 +18,39 @@ impl Graph {
             instead_of: vec![None; plan.calls.len()],
         };
         for (id, call) in calls(plan) {
-            match call.origin {
-                Origin::Group(group) => graph.of_groups[group.index()].push(id),
-                Origin::Service(service) => graph.of_services[service.index()].push(id),
-            }
             if let Some(fallback) = call.fallback {
                 graph.instead_of[fallback.index()] = Some(id);
             }
         }
+        for (id, call) in calls(plan) {
+            let never = plan.calls[graph.first_of(id).index()].probability == 0;
+            match call.origin {
+                _ if never => {}
+                Origin::Group(group) => graph.of_groups[group.index()].push(id),
+                Origin::Service(service) => graph.of_services[service.index()].push(id),
+            }
+        }
+        graph.forget_unreached(plan);
         graph
     }
 
-    /// The calls that a client group or a service makes, in the order of the file.
+    /// Services that nobody calls make no calls.
+    fn forget_unreached(&mut self, plan: &Plan) {
+        let mut reached = vec![false; plan.services.len()];
+        let mut next: Vec<CallId> = self.of_groups.iter().flatten().copied().collect();
+        while let Some(id) = next.pop() {
+            let target = plan.calls[id.index()].target.index();
+            if !reached[target] {
+                reached[target] = true;
+                next.extend(&self.of_services[target]);
+            }
+        }
+        for (calls, _) in self.of_services.iter_mut().zip(reached).filter(|(_, reached)| !reached) {
+            calls.clear();
+        }
+    }
+
+    /// The calls that a client group or a service may come to make, in the order of the file.
     pub fn made_by(&self, origin: Origin) -> &[CallId] {
         match origin {
             Origin::Group(group) => &self.of_groups[group.index()],
@@ -60,8 +81,8 @@ impl Graph {
     /// All callers, those that call before those that are called: the graph has no cycles.
     pub fn callers_first(&self, plan: &Plan) -> Vec<Origin> {
         let mut waiting: Vec<usize> = vec![0; plan.services.len()];
-        for call in &plan.calls {
-            waiting[call.target.index()] += 1;
+        for call in self.of_groups.iter().chain(&self.of_services).flatten() {
+            waiting[plan.calls[call.index()].target.index()] += 1;
         }
         let uncalled = (0..).map(ServiceId).zip(&waiting).filter(|(_, callers)| **callers == 0);
         let groups = (0..plan.groups.len() as u32).map(|id| Origin::Group(GroupId(id)));

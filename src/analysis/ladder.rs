@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use crate::analysis::answers::{Longest, Quickest, deadlines, less, told, waited_for};
+use crate::analysis::attempt::hedges_at_most;
+use crate::analysis::course::{Endless, attempts_at_most};
 use crate::analysis::graph::Graph;
 use crate::plan::{CallId, Cancel, GroupId, Origin, Plan};
 use crate::time::Span;
@@ -31,7 +33,7 @@ pub struct Hop {
     pub target: String,
     /// The call in whose place it is made, when that has failed.
     pub instead_of: Option<String>,
-    /// How many attempts it makes at most; none without a limit.
+    /// How many attempts it makes at most: as many as its policy allows and as have time; none without a limit.
     pub attempts: Option<u32>,
     /// How many copies of it there are.
     pub copies: u32,
@@ -49,11 +51,11 @@ pub struct Hop {
     pub attempt_s: Option<f64>,
     /// What it tells its callee; none if nothing.
     pub told_s: Option<f64>,
-    /// How much longer it may go on than anybody waits for its caller; none if it ends in time, or has no end. It is as
-    /// much longer as it begins later than it could.
+    /// How much longer it may go on than anybody waits for its caller; none if it ends in time, or has no latest end. It
+    /// is as much longer as it begins later than it could.
     pub outlives_s: Option<f64>,
-    /// Whether nothing ends it after nobody waits for its caller any more.
-    pub outlives_for_ever: bool,
+    /// Why there is no latest end of it, where its caller is not waited for for ever and does not end it.
+    pub outlives: Option<Endless>,
 }
 
 /// The paths of a plan.
@@ -75,6 +77,8 @@ pub fn paths(plan: &Plan) -> Paths {
         graph: &graph,
         quickest: Quickest::new(plan),
         longest: Longest::new(plan, &deadlines),
+        deadlines: &deadlines,
+        attempts: vec![None; plan.calls.len()],
         before: Vec::new(),
         paths: Vec::new(),
     };
@@ -118,6 +122,9 @@ struct Walk<'a> {
     graph: &'a Graph,
     quickest: Quickest<'a>,
     longest: Longest<'a>,
+    deadlines: &'a [Span],
+    /// By call: how many attempts it makes at most, as far as that has been asked for.
+    attempts: Vec<Option<Option<u32>>>,
     /// The calls on the way.
     before: Vec<Hop>,
     paths: Vec<Path>,
@@ -145,7 +152,6 @@ impl Walk<'_> {
     fn hop(&mut self, id: CallId, arrived: Arrived) -> (Hop, Arrived) {
         let plan = self.plan;
         let call = &plan.calls[id.index()];
-        let policy = &plan.policies[call.policy.index()];
         let until_begun = self.quickest.before(call);
         let budget = less(arrived.deadline, until_begun);
         let caller_waited_for = less(arrived.waited_for, until_begun);
@@ -153,24 +159,25 @@ impl Walk<'_> {
             Origin::Group(_) => false,
             Origin::Service(service) => plan.services[service.index()].capacity.cancel == Cancel::Running,
         };
-        let outlives = (caller_waited_for < Span::LIMIT && !is_cancelled)
-            .then(|| self.longest.end(id, budget))
-            .map(|end| end.map(|end| less(end, caller_waited_for)));
+        let end = (caller_waited_for < Span::LIMIT && !is_cancelled).then(|| self.longest.end(id, budget));
+        let outlives_s = end.and_then(Result::ok).map(|end| less(end, caller_waited_for));
+        let deadline = self.deadlines[id.index()];
+        let attempts = *self.attempts[id.index()].get_or_insert_with(|| attempts_at_most(plan, id, deadline));
         let known = |span: Span| (span < Span::LIMIT).then(|| span.as_s());
         let hop = Hop {
             call: plan.labels.calls[id.index()].clone(),
             target: plan.labels.services[call.target.index()].clone(),
             instead_of: self.graph.instead_of(id).map(|call| plan.labels.calls[call.index()].clone()),
-            attempts: (policy.max_attempts != u32::MAX).then_some(policy.max_attempts),
+            attempts,
             copies: self.graph.copies(plan, id),
-            hedges: call.hedge.as_ref().map_or(0, |hedge| hedge.copies),
+            hedges: hedges_at_most(call, waited_for(call, deadline)),
             without_retries: None,
             budget_s: known(budget),
             gives_up_s: known(call.total_timeout.after.min(budget)),
             attempt_s: known(waited_for(call, budget)),
             told_s: known(told(call, budget)),
-            outlives_s: outlives.flatten().filter(|time| *time > Span::ZERO).map(Span::as_s),
-            outlives_for_ever: outlives == Some(None),
+            outlives_s: outlives_s.filter(|time| *time > Span::ZERO).map(Span::as_s),
+            outlives: end.and_then(Result::err),
         };
         // Who is cancelled gives up what it has sent.
         let until_cancelled = if is_cancelled { caller_waited_for } else { Span::UNLIMITED };
@@ -183,7 +190,10 @@ impl Walk<'_> {
 fn path(client: &str, hops: &[Hop]) -> Path {
     let attempts = |without: Option<usize>| {
         hops.iter().enumerate().try_fold(1_u64, |product, (at, hop)| {
-            let attempts = if without == Some(at) { 1 } else { u64::from(hop.attempts?) };
+            let attempts = match without == Some(at) {
+                true => u64::from(hop.attempts.unwrap_or(1).min(1)),
+                false => u64::from(hop.attempts?),
+            };
             let copies = u64::from(hop.copies).saturating_mul(1 + u64::from(hop.hedges));
             Some(product.saturating_mul(attempts).saturating_mul(copies))
         })

@@ -4,6 +4,7 @@
 //! Nothing is drawn and nothing is simulated here. Where the engine comes to the same figures, a test runs both.
 
 mod answers;
+mod attempt;
 mod call;
 mod course;
 mod explain;
@@ -13,11 +14,12 @@ mod ladder;
 pub mod lint;
 mod load;
 mod peak;
+mod servers;
 mod success;
 mod worst_case;
 
 pub use call::{CallExplained, CalleeTimes, Fate, Unfit, WaitExplained};
-pub use course::{Course, Over, Start};
+pub use course::{Course, Endless, Over, Start};
 pub use explain::{Explanation, FAILURE_DEFAULT, FALSE_TIMEOUTS_DEFAULT, Questions, explain};
 pub use ladder::{Hop, Path};
 pub use load::{AttemptsOfClient, ServiceLoad, Standing};

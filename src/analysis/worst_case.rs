@@ -2,8 +2,12 @@
 
 use serde::Serialize;
 
+use crate::analysis::answers::{deadlines, waited_for};
+use crate::analysis::attempt::hedges_at_most;
+use crate::analysis::course;
 use crate::analysis::graph::Graph;
 use crate::plan::{Call, CallId, GroupId, Origin, Plan};
+use crate::time::Span;
 
 /// How many requests per second a service can take when each makes as many attempts as it may.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,8 +27,8 @@ impl Allowance {
     }
 }
 
-/// How many attempts arrive at each service for one request of a client group, if every call is made as often as its
-/// policy allows: the product of the attempts along a path, added up over all paths. Of calls that are made with a
+/// How many attempts arrive at each service for one request of a client group, if every call makes as many as its
+/// policy allows and as have time: the product of the attempts along a path, added up over all paths. Of calls that are made with a
 /// probability, or chosen by weight, it is the mean.
 ///
 /// None if a call has no limit to its attempts; and where a budget limits them, since then it does, and not the policy.
@@ -34,7 +38,8 @@ pub fn attempts_at_most(plan: &Plan, group: GroupId) -> Option<Vec<f64>> {
 
 /// As [`attempts_at_most`], where nothing is told only of the services that it cannot be told of.
 pub(super) fn mean_at_most(plan: &Plan, group: GroupId) -> Vec<Option<f64>> {
-    let attempts = |_, call: &Call| if call.budget.is_some() { f64::INFINITY } else { attempts_of(plan, call) };
+    let mut most = Most::new(plan);
+    let attempts = |id, call: &Call| if call.budget.is_some() { f64::INFINITY } else { most.of(id) };
     let arrivals = arrivals(plan, &mean_choice(plan, group), attempts, |call| share(call.probability));
     arrivals.into_iter().map(limited).collect()
 }
@@ -43,11 +48,12 @@ pub(super) fn mean_at_most(plan: &Plan, group: GroupId) -> Vec<Option<f64>> {
 /// with a probability as if they were, of calls that are chosen by weight the choice that makes the most, and of calls
 /// with a budget as if that refused nothing. None where there is no limit.
 pub(super) fn attempts_of_one(plan: &Plan, group: GroupId) -> Vec<Option<f64>> {
+    let mut calls = Most::new(plan);
     let mut most = vec![0.0; plan.services.len()];
     let choices = mean_choice(plan, group).into_iter().filter(|&(_, weight)| weight > 0.0);
     for (choice, _) in choices {
         let is_made = |call: &Call| f64::from(u8::from(call.probability > 0));
-        let attempts = arrivals(plan, &[(choice, 1.0)], |_, call| attempts_of(plan, call), is_made);
+        let attempts = arrivals(plan, &[(choice, 1.0)], |id, _| calls.of(id), is_made);
         for (most, attempts) in most.iter_mut().zip(attempts) {
             *most = f64::max(*most, attempts);
         }
@@ -64,12 +70,31 @@ pub fn attempts_once(plan: &Plan, group: GroupId) -> Vec<f64> {
     arrivals(plan, &mean_choice(plan, group), once, |call| share(call.probability))
 }
 
-/// How many attempts a call makes each time, with their hedges; infinite without a limit.
-fn attempts_of(plan: &Plan, call: &Call) -> f64 {
-    let hedges = call.hedge.as_ref().map_or(0, |hedge| hedge.copies);
-    match plan.policies[call.policy.index()].max_attempts {
-        u32::MAX => f64::INFINITY,
-        attempts => f64::from(attempts) * (1.0 + f64::from(hedges)),
+/// How many attempts calls make each time at most, with their hedges; infinite without a limit.
+struct Most<'a> {
+    plan: &'a Plan,
+    deadlines: Vec<Span>,
+    /// By call, as far as it has been asked for.
+    known: Vec<Option<f64>>,
+}
+
+impl<'a> Most<'a> {
+    fn new(plan: &'a Plan) -> Self {
+        let deadlines = deadlines(plan, &Graph::of(plan));
+        Self { plan, deadlines, known: vec![None; plan.calls.len()] }
+    }
+
+    fn of(&mut self, id: CallId) -> f64 {
+        if let Some(known) = self.known[id.index()] {
+            return known;
+        }
+        let deadline = self.deadlines[id.index()];
+        let call = &self.plan.calls[id.index()];
+        let hedges = hedges_at_most(call, waited_for(call, deadline));
+        let attempts = course::attempts_at_most(self.plan, id, deadline).map_or(f64::INFINITY, f64::from);
+        let attempts = attempts * (1.0 + f64::from(hedges));
+        self.known[id.index()] = Some(attempts);
+        attempts
     }
 }
 
@@ -94,12 +119,12 @@ fn mean_choice(plan: &Plan, group: GroupId) -> Vec<(CallId, f64)> {
 fn arrivals(
     plan: &Plan,
     chosen: &[(CallId, f64)],
-    attempts: impl Fn(CallId, &Call) -> f64,
+    mut attempts: impl FnMut(CallId, &Call) -> f64,
     probability: impl Fn(&Call) -> f64,
 ) -> Vec<f64> {
     let graph = Graph::of(plan);
     let mut arrivals = vec![0.0; plan.services.len()];
-    let arrive = |arrivals: &mut [f64], id: CallId, made: f64| {
+    let mut arrive = |arrivals: &mut [f64], id: CallId, made: f64| {
         let call = &plan.calls[id.index()];
         // No call has no limit to nothing.
         if made > 0.0 {

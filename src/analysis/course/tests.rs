@@ -21,7 +21,7 @@ fn plan(call: &str, policy: &str) -> Plan {
 
 fn within(call: &str, policy: &str, failing: Failing, limit: Span) -> Course {
     let plan = plan(call, policy);
-    Course::of(&plan, &plan.calls[0], failing, limit)
+    Course::of(&plan, CallId(0), failing, limit)
 }
 
 fn course(call: &str, policy: &str, failing: Failing) -> Course {

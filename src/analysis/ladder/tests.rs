@@ -111,7 +111,7 @@ fn a_reserve_may_be_a_share_and_work_may_leave_nothing() {
 
 /// b calls c three times with 300 ms each, and a waits for 800 ms: b goes on for 100 ms, and what it has sent at 600 ms
 /// with it. d is called without a limit.
-fn upside_down(cancel: &str) -> Vec<(Option<f64>, bool)> {
+fn upside_down(cancel: &str) -> Vec<(Option<f64>, Option<Endless>)> {
     let plan = plan(&format!(
         r#"
         clients.web = {{ arrivals = {{ burst = {{ at = "0s" }} }}, calls.a = {{ timeout = "1s" }} }}
@@ -124,15 +124,15 @@ fn upside_down(cancel: &str) -> Vec<(Option<f64>, bool)> {
     ));
     let Paths { paths, .. } = paths(&plan);
     let round = |seconds: f64| (seconds * 1e6).round() / 1e6;
-    paths[0].hops.iter().map(|hop| (hop.outlives_s.map(round), hop.outlives_for_ever)).collect()
+    paths[0].hops.iter().map(|hop| (hop.outlives_s.map(round), hop.outlives)).collect()
 }
 
 #[test]
 fn what_is_cancelled_outlives_nobody() {
-    let nobody = (None, false);
-    assert_eq!(upside_down(""), [nobody, nobody, (Some(0.1), false), (Some(0.4), false)]);
+    let nobody = (None, None);
+    assert_eq!(upside_down(""), [nobody, nobody, (Some(0.1), None), (Some(0.4), None)]);
     // b is told and gives up what it has sent; c is not, and goes on.
-    assert_eq!(upside_down(", cancel = \"running\""), [nobody, nobody, nobody, (Some(0.4), false)]);
+    assert_eq!(upside_down(", cancel = \"running\""), [nobody, nobody, nobody, (Some(0.4), None)]);
     // Only who has not begun is told: nobody who calls.
     assert_eq!(upside_down(", cancel = \"queued\""), upside_down(""));
 }
@@ -145,10 +145,10 @@ fn what_has_no_end_outlives_its_caller_for_ever() {
              services.api.calls.db = {{}}\nservices.db = {{}}\n"
         ));
         let hop = paths(&plan).paths[0].hops[1].clone();
-        (hop.outlives_s, hop.outlives_for_ever)
+        (hop.outlives_s, hop.outlives)
     };
-    assert_eq!(outlives("timeout = \"1s\""), (None, true));
-    assert_eq!(outlives(""), (None, false), "its caller is waited for as long");
+    assert_eq!(outlives("timeout = \"1s\""), (None, Some(Endless::Never)));
+    assert_eq!(outlives(""), (None, None), "its caller is waited for as long");
 }
 
 /// Fifteen layers of two services that call both of the next one: 2^15 paths.

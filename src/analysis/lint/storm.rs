@@ -2,7 +2,7 @@
 //! at a service that gets more than it can do.
 
 use crate::analysis::Course;
-use crate::analysis::course::Failing;
+use crate::analysis::course::{Failing, attempts_at_most};
 use crate::analysis::holding::Times;
 use crate::analysis::lint::subject::{Crowd, Subject};
 use crate::analysis::worst_case::share;
@@ -58,17 +58,15 @@ impl Subject<'_> {
         Crowd { clients: crowd.clients * times, per_second: crowd.per_second * times }
     }
 
-    /// How many attempts a call makes at most: as many as its policy allows, and as begin in its time if each fails at
-    /// once. None without a limit.
+    /// How many attempts a call makes at most: as many as its policy allows, as it tries again after any error, and as
+    /// begin in its time. None without a limit.
     pub fn attempts(&self, id: CallId) -> Option<u32> {
-        let allowed = self.plan.policy_of(id).max_attempts;
-        let fitting = self.course(id, Failing::Late(Span::ZERO)).most.and_then(|most| u32::try_from(most).ok());
-        fitting.or((allowed != u32::MAX).then_some(allowed))
+        attempts_at_most(self.plan, id, self.paths.deadlines[id.index()])
     }
 
     /// How a call goes in the time that it has.
     pub fn course(&self, id: CallId, failing: Failing) -> Course {
-        Course::of(self.plan, &self.plan.calls[id.index()], failing, self.paths.deadlines[id.index()])
+        Course::of(self.plan, id, failing, self.paths.deadlines[id.index()])
     }
 
     /// By call: whether it is to this service, or to one that calls it, be it by way of others.

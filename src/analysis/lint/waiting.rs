@@ -3,7 +3,6 @@
 use crate::analysis::course::{Course, Failing};
 use crate::analysis::lint::subject::Subject;
 use crate::plan::{Call, CallId, Cancel, Origin, Service};
-use crate::policy::DelayRule;
 use crate::time::Span;
 
 /// How long its first attempt is waited for at most; [`Span::UNLIMITED`] for ever.
@@ -21,19 +20,13 @@ pub fn silent(subject: &Subject<'_>, id: CallId) -> Course {
     course(subject, id, Failing::Silently)
 }
 
-/// The longest that it can take, however its attempts fail; none where that has no end, and where without a limit of
-/// its own a server's word may make its waits longer.
+/// The longest that it can take, however its attempts fail; none where that has no end.
 pub fn longest(subject: &Subject<'_>, id: CallId) -> Option<Span> {
-    let minds_servers = subject.plan.policy_of(id).server_delay.rule != DelayRule::Ignore;
-    if minds_servers && subject.plan.says_retry_after() {
-        return Some(subject.time_limit(id)).filter(|&limit| limit < Span::LIMIT);
-    }
-    course(subject, id, Failing::Anyhow(Span::LIMIT)).given_up
+    Course::latest_end(subject.plan, id, subject.paths.deadlines[id.index()]).0.ok()
 }
 
 fn course(subject: &Subject<'_>, id: CallId, failing: Failing) -> Course {
-    let call = &subject.plan.calls[id.index()];
-    Course::of(subject.plan, call, failing, subject.paths.deadlines[id.index()])
+    Course::of(subject.plan, id, failing, subject.paths.deadlines[id.index()])
 }
 
 /// By service: whether all of its work is ended, with the calls that it makes, when whoever waits for it gives up; and

@@ -1,10 +1,10 @@
 //! What rules about waits ask: which waits calls may come to, whom they keep together, and what callees say.
 
 use crate::analysis::lint::subject::{Crowd, Subject, Used};
+use crate::analysis::servers::{self, Asked};
 use crate::dist::Dist;
-use crate::failure::ErrorKind;
-use crate::plan::{CallId, Effect, Fault, Target};
-use crate::policy::{Backoff, DelayRule, Jitter, Limiter, Schedule, WaitRange};
+use crate::plan::{CallId, Fault};
+use crate::policy::{Backoff, Jitter, Schedule, WaitRange};
 use crate::time::Span;
 
 /// So many retries are looked at: waits that grow have grown by then.
@@ -78,23 +78,10 @@ pub fn grid(dist: &Dist) -> Option<(u64, Span)> {
 
 /// What the callee of a call may say about when to come back, and its caller follows: the longest.
 pub fn told(subject: &Subject<'_>, id: CallId) -> Option<Span> {
-    let plan = subject.plan;
-    let policy = plan.policy_of(id);
-    let rule = &policy.server_delay;
-    let capacity = &plan.services[plan.calls[id.index()].target.index()].capacity;
-    let by_limiter = capacity.retry_after.filter(|_| capacity.limiter != Limiter::Unlimited);
-    let by_faults = strikes(subject, id).filter_map(|fault| match &fault.effect {
-        Effect::Fail(failure) => failure.retry_after.map(|delay| (failure.error, delay)),
-        _ => None,
-    });
-    let said = by_limiter.map(|delay| (ErrorKind::RateLimited, delay)).into_iter().chain(by_faults);
-    let followed = said.filter(|&(error, delay)| policy.retry_on.contains(error) && !rule.refuses(delay));
-    followed.map(|(_, delay)| delay.min(rule.at_most)).max().filter(|_| rule.rule != DelayRule::Ignore)
+    Asked::of(subject.plan, id).map(|asked| asked.longest)
 }
 
 /// The faults that strike a call, on its way or at its target.
-pub fn strikes<'a>(subject: &Subject<'a>, id: CallId) -> impl Iterator<Item = &'a Fault> {
-    let service = Target::Service(subject.plan.calls[id.index()].target);
-    let strikes = move |fault: &&Fault| fault.targets.iter().any(|&at| at == service || at == Target::Call(id));
-    subject.plan.faults.iter().filter(strikes)
+pub fn strikes<'a>(subject: &Subject<'a>, id: CallId) -> impl Iterator<Item = &'a Fault> + use<'a> {
+    servers::strikes(subject.plan, id)
 }

@@ -6,7 +6,7 @@
 //! where the same limit stands on both layers.
 
 use crate::analysis::answers::Longest;
-use crate::analysis::course::{Course, Failing};
+use crate::analysis::course::{Course, Endless, Failing};
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
@@ -46,9 +46,9 @@ retries.again = { max_attempts = 3, backoff = "none" }
 struct Late<'a> {
     /// The call above it.
     above: &'a Hop,
-    /// When it is given up, after it began; none if never.
-    end: Option<Span>,
-    /// How long that is after its caller was given up, at least; infinite if for ever.
+    /// When it is given up at the latest, after it began.
+    end: Result<Span, Endless>,
+    /// How long that is after its caller was given up, at least; infinite if there is no latest end.
     outlives_s: f64,
     /// Whether it takes errors that are tried again: without an answer it is over sooner.
     needs_errors: bool,
@@ -65,7 +65,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let pairs = subject.paths.paths.iter().flat_map(|path| path.hops.windows(2));
         let lates = pairs.filter(|pair| pair[1].call == name).filter_map(|pair| {
             let [above, hop] = pair else { return None };
-            let outlives_s = if hop.outlives_for_ever { f64::INFINITY } else { hop.outlives_s? };
+            let outlives_s = if hop.outlives.is_some() { f64::INFINITY } else { hop.outlives_s? };
             Some((above, hop, outlives_s))
         });
         let Some((above, hop, outlives_s)) = lates.max_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
@@ -74,8 +74,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         }
         let budget = hop.budget_s.map_or(Span::UNLIMITED, |budget_s| Span::from_ns_f64(budget_s * 1e9));
         let end = longest.end(id, budget);
-        let silent = Course::of(subject.plan, call, Failing::Silently, budget);
-        let needs_errors = silent.over == Over::NotRetryable && silent.given_up != end;
+        let silent = Course::of(subject.plan, id, Failing::Silently, budget);
+        let needs_errors = silent.over == Over::NotRetryable && silent.given_up != end.ok();
         findings.add(hit(subject, id, &Late { above, end, outlives_s, needs_errors }));
     }
 }
@@ -86,9 +86,11 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s, needs_e
     let call = &subject.plan.calls[id.index()];
     let attempts = subject.plan.policy_of(id).max_attempts;
     let takes = match (end, attempts) {
-        (None, _) => "has no end".to_owned(),
-        (Some(end), 1) => format!("takes up to {}", words::time(*end)),
-        (Some(end), _) => {
+        (Err(Endless::Never), _) => "has no end".to_owned(),
+        (Err(Endless::NoBound), _) => "may take any time".to_owned(),
+        (Err(Endless::NotFollowed), _) => format!("makes {}", words::attempts(attempts)),
+        (Ok(end), 1) => format!("takes up to {}", words::time(*end)),
+        (Ok(end), _) => {
             format!("takes up to {} ({})", words::time(*end), words::attempts(attempts))
         }
     };
@@ -101,7 +103,11 @@ fn hit(subject: &Subject<'_>, id: CallId, Late { above, end, outlives_s, needs_e
         format!("when `{target}` answers late or not at all")
     };
     let figure = if outlives_s.is_infinite() {
-        format!("{when}, each request leaves `{caller}` at work for ever")
+        let time = match end {
+            Err(Endless::Never) => "for ever",
+            _ => "for a time without a bound",
+        };
+        format!("{when}, each request leaves `{caller}` at work {time}")
     } else {
         let outlives = words::seconds(*outlives_s);
         let work = if rate > 0.0 {

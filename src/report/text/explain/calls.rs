@@ -1,6 +1,6 @@
 //! Every call by itself.
 
-use crate::analysis::{CallExplained, Course, Fate, Over, Unfit, WaitExplained};
+use crate::analysis::{CallExplained, Course, Endless, Fate, Over, Unfit, WaitExplained};
 use crate::number::{self, Style};
 use crate::report::text::explain::{column, count, kept, sentence, time, time_or};
 use crate::report::text::grid::{self, Column};
@@ -22,9 +22,8 @@ pub(super) fn settings(calls: &[CallExplained], width: usize) -> String {
         columns.push(column("connect\ntimeout", calls, |call| time_or("none", call.connect_timeout_s)));
     }
     columns.push(column("limit of\nthe call", calls, |call| time_or("none", call.limit_s())));
-    columns.push(column("it takes\nat most", calls, |call| {
-        time_or(if call.worst_is_known { "no end" } else { "not followed" }, call.worst_s)
-    }));
+    columns
+        .push(column("it takes\nat most", calls, |call| time_or(call.no_worst.map_or("none", endless), call.worst_s)));
     grid::evenly(&names(calls), &columns, width)
 }
 
@@ -44,6 +43,15 @@ pub(super) fn courses(calls: &[CallExplained], width: usize) -> String {
     head + &grid::evenly(&names(calls), &columns, width)
 }
 
+/// "no bound", where there is no latest end of a call.
+fn endless(why: Endless) -> &'static str {
+    match why {
+        Endless::NoBound => "no bound",
+        Endless::NotFollowed => "not followed",
+        Endless::Never => "no end",
+    }
+}
+
 /// "3 in 6.3 s", "3 to 4 in 250 ms", "1, no end".
 fn course(course: &Course) -> String {
     let attempts = match (course.fewest, course.most) {
@@ -52,7 +60,7 @@ fn course(course: &Course) -> String {
         }
         (_, Some(most)) => number::whole(most as usize),
         (_, None) if course.over == Over::Never => return "no end".to_owned(),
-        (_, None) => "100,000 or more".to_owned(),
+        (_, None) => format!("{} or more", number::whole(course.followed as usize)),
     };
     match course.given_up {
         Some(end) if end.as_ns() == 0 => format!("{attempts} at once"),
@@ -73,7 +81,9 @@ pub(super) fn sentences(calls: &[CallExplained], width: usize) -> String {
             unfit(&call.unfit),
             call.has_budget.then(|| "its retry budget may refuse retries: then there are fewer attempts".to_owned()),
             call.is_guarded.then(|| "its breaker or throttle may hold attempts back: then fewer are sent".to_owned()),
-            call.minds_servers.then(|| "an error may say when to try again: then it waits as that says".to_owned()),
+            call.minds_servers.then(|| {
+                "an error may say when to try again: then it waits as that says, which is counted in".to_owned()
+            }),
             peaks(call),
         ];
         for said in said.into_iter().flatten() {

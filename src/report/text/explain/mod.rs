@@ -8,6 +8,7 @@ use crate::analysis::Explanation;
 use crate::number::{self, Style};
 use crate::report::text::grid::Column;
 use crate::report::text::{TITLE, styled};
+use crate::time::Span;
 use crate::wrap;
 
 /// Stands for a blank where no line may end.
@@ -47,8 +48,10 @@ fn column<T>(head: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
     Column { head: head.to_owned(), cells: rows.iter().map(cell).collect() }
 }
 
+/// "250 ms", and "52.12 d or more" where the clock ends.
 fn time(seconds: f64) -> String {
-    number::plain(seconds, Style::Seconds, 4)
+    let written = number::plain(seconds, Style::Seconds, 4);
+    if seconds >= Span::LIMIT.as_s() { format!("{written} or more") } else { written }
 }
 
 fn time_or(none: &str, seconds: Option<f64>) -> String {

@@ -1,6 +1,6 @@
 //! What multiplies along each path, and who gives up when.
 
-use crate::analysis::{Explanation, Hop, Path};
+use crate::analysis::{Endless, Explanation, Hop, Path};
 use crate::number;
 use crate::report::text::explain::{attempts, column, count, kept, sentence, time, time_or};
 use crate::report::text::{Counted, grid};
@@ -73,7 +73,7 @@ fn shares(path: &Path) -> Option<String> {
 /// The deadlines along a path; nothing where none is passed on, and nobody goes on without its caller.
 fn ladder(hops: &[Hop], width: usize) -> String {
     let is_told = hops.iter().any(|hop| hop.budget_s.or(hop.told_s).is_some());
-    let goes_on = hops.iter().any(|hop| hop.outlives_s.is_some() || hop.outlives_for_ever);
+    let goes_on = hops.iter().any(|hop| hop.outlives_s.is_some() || hop.outlives.is_some());
     if !is_told && !goes_on {
         return String::new();
     }
@@ -86,10 +86,12 @@ fn ladder(hops: &[Hop], width: usize) -> String {
         columns.push(column("tells its\ncallee", hops, |hop| time_or("-", hop.told_s)));
     }
     if goes_on {
-        columns.push(column("goes on without\nits caller for", hops, |hop| match hop.outlives_s {
-            Some(seconds) => format!("{} or more", time(seconds)),
-            None if hop.outlives_for_ever => "ever".to_owned(),
-            None => "-".to_owned(),
+        columns.push(column("goes on without\nits caller for", hops, |hop| match (hop.outlives_s, hop.outlives) {
+            (Some(seconds), _) => format!("{} or more", time(seconds)),
+            (None, Some(Endless::NoBound)) => "no bound".to_owned(),
+            (None, Some(Endless::NotFollowed)) => "not followed".to_owned(),
+            (None, Some(Endless::Never)) => "ever".to_owned(),
+            (None, None) => "-".to_owned(),
         }));
     }
     grid::evenly(&column("call", hops, |hop| hop.call.clone()), &columns, width)

@@ -57,7 +57,7 @@ fn loads(services: &[ServiceLoad], width: usize) -> String {
         column("if all\nattempts fail", &told, |it| rate(it.failing_rps)),
     ];
     if told.iter().any(|it| it.standing.is_some()) {
-        columns.push(column("", &told, |it| it.standing.map_or("", word).to_owned()));
+        columns.push(column("standing", &told, |it| it.standing.map_or("", word).to_owned()));
     }
     let table = grid::evenly(&column("service", &told, |it| it.service.clone()), &columns, width);
     coloured(&table)

@@ -1,0 +1,57 @@
+//! What callees may say about when it is worth trying again, and what callers make of it.
+
+use crate::failure::ErrorKind;
+use crate::plan::{CallId, Effect, Fault, Plan, Target};
+use crate::policy::{DelayRule, Limiter, RetryPolicy, WaitRange};
+use crate::time::Span;
+
+/// What the errors of a call that its policy follows may say about when to try again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The shortest delay, as far as it is taken.
+    shortest: Span,
+    /// The longest.
+    pub longest: Span,
+}
+
+impl Asked {
+    /// None if nobody says anything that the policy minds: the limiter of the callee, or a fault there or on the way.
+    /// What the callee's own calls are told it does not pass on.
+    pub fn of(plan: &Plan, id: CallId) -> Option<Self> {
+        let policy = plan.policy_of(id);
+        let rule = &policy.server_delay;
+        let capacity = &plan.services[plan.calls[id.index()].target.index()].capacity;
+        let by_limiter = capacity.retry_after.filter(|_| capacity.limiter != Limiter::Unlimited);
+        let by_faults = strikes(plan, id).filter_map(|fault| match &fault.effect {
+            Effect::Fail(failure) => failure.retry_after.map(|delay| (failure.error, delay)),
+            _ => None,
+        });
+        let said = by_limiter.map(|delay| (ErrorKind::RateLimited, delay)).into_iter().chain(by_faults);
+        let followed = said
+            .filter(|&(error, delay)| policy.retry_on.contains(error) && !rule.refuses(delay))
+            .map(|(_, delay)| delay.min(rule.at_most))
+            .filter(|_| rule.rule != DelayRule::Ignore && policy.max_attempts > 1);
+        followed.fold(None, |all: Option<Self>, delay| {
+            let (shortest, longest) = all.map_or((delay, delay), |all| (all.shortest, all.longest));
+            Some(Self { shortest: shortest.min(delay), longest: longest.max(delay) })
+        })
+    }
+
+    /// The range of a wait where an error may say this, or nothing.
+    pub fn widen(self, own: &WaitRange, policy: &RetryPolicy) -> (Span, Span) {
+        let (least, most) = policy.server_delay.jitter.bounds();
+        let longest = self.longest + most.unwrap_or(Span::UNLIMITED);
+        let shortest = match policy.server_delay.rule {
+            DelayRule::Replace => own.shortest.min(self.shortest + least),
+            DelayRule::Floor | DelayRule::Ignore => own.shortest,
+        };
+        (shortest, own.longest.max(longest).min(Span::UNLIMITED))
+    }
+}
+
+/// The faults that strike a call, on its way or at its target.
+pub(super) fn strikes(plan: &Plan, id: CallId) -> impl Iterator<Item = &Fault> {
+    let service = Target::Service(plan.calls[id.index()].target);
+    let strikes = move |fault: &&Fault| fault.targets.iter().any(|&at| at == service || at == Target::Call(id));
+    plan.faults.iter().filter(strikes)
+}
