@@ -120,7 +120,7 @@ fn together(plan: &Plan, call: &Call) -> Option<Together> {
             let (at, end) = (group.from + *offset, end(plan, group));
             let period = (at + *every < end).then_some(*every);
             // So that each period lies in the same way over the windows.
-            let is_aligned = period.is_none_or(|every| every.as_ns() % WINDOW.as_ns() == 0);
+            let is_aligned = period.is_none_or(|every| every.as_ns().is_multiple_of(WINDOW.as_ns()));
             (at < end && is_aligned).then_some(Together { clients, at, period })
         }
         _ => None,
@@ -136,7 +136,7 @@ fn end(plan: &Plan, group: &Group) -> Instant {
 fn are_apart(first: Instant, last: Instant, every: Span) -> bool {
     let window = WINDOW.as_ns();
     let gap = every.as_ns().saturating_sub(last.since(first).as_ns());
-    let is_aligned = every.as_ns() % window == 0;
+    let is_aligned = every.as_ns().is_multiple_of(window);
     gap >= window || is_aligned && last.as_ns() / window < (first.as_ns() + every.as_ns()) / window
 }
 
