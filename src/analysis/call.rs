@@ -158,7 +158,7 @@ impl CallExplained {
             worst_is_known: anyhow.given_up.is_some() || anyhow.over != Over::NotFollowed,
             unfit: Vec::new(),
             first_peak: first_peak(plan, call),
-            retry_peak: retry_peak(plan, call),
+            retry_peak: retry_peak(plan, id),
             success: Success::of(questions.failure, anyhow.most.or(max_attempts.map(u64::from))),
             callee: CalleeTimes::of(plan, call, questions.false_timeouts),
         };
@@ -188,7 +188,7 @@ impl CallExplained {
 }
 
 /// Whether a policy may wait as a server says.
-pub(super) fn minds_servers(plan: &Plan, policy: &RetryPolicy) -> bool {
+fn minds_servers(plan: &Plan, policy: &RetryPolicy) -> bool {
     policy.max_attempts > 1 && policy.server_delay.rule != DelayRule::Ignore && plan.says_retry_after()
 }
 

@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::call::minds_servers;
 use crate::dist::Dist;
 use crate::failure::ErrorKind;
-use crate::plan::{Arrivals, Call, Group, Origin, Plan};
-use crate::policy::{Schedule, WaitRange};
+use crate::plan::{Arrivals, Call, CallId, Effect, Fault, Group, Origin, Plan, Target};
+use crate::policy::{DelayRule, Schedule, WaitRange};
 use crate::time::{Instant, Span};
 
 /// The width of the windows in which attempts are counted.
@@ -23,7 +22,8 @@ const STEPS_MAX: u64 = 20_000_000;
 const CELLS: u64 = 50;
 
 /// The expected number of clients that begin with this call in the densest aligned window of 100 ms, where they begin
-/// at set times: all at once, or one after another over some time in each period. None of other calls.
+/// at set times: all at once, or one after another over some time in each period. None of other calls, where the first
+/// period is cut short, and where two periods may share a window.
 pub fn first_peak(plan: &Plan, call: &Call) -> Option<f64> {
     let group = made_by_all_of(plan, call)?;
     let clients = f64::from(group.clients);
@@ -33,14 +33,19 @@ pub fn first_peak(plan: &Plan, call: &Call) -> Option<f64> {
         _ => return None,
     };
     let (least, most) = offset.bounds();
-    if group.from + most? >= group.until || most? - least >= every {
+    let (first, last) = (group.from + least, group.from + most?);
+    let end = end(plan, group);
+    if last >= end {
         return None;
     }
+    let is_apart = first + every >= end || are_apart(first, last, every);
     match offset {
-        Dist::Constant(_) => Some(clients),
-        Dist::Uniform { values, step, .. } if *step >= WINDOW => Some(clients / *values as f64),
-        // Wider than two windows it fills one of them, whatever lies where.
-        Dist::Uniform { values, step, .. } if step.as_ns() == 1 && *values >= 2 * WINDOW.as_ns() => {
+        Dist::Constant(_) if is_apart => Some(clients),
+        Dist::Uniform { values, step, .. } if *step >= WINDOW && is_apart => Some(clients / *values as f64),
+        // Wider than two windows it fills one of them, whatever lies where; and one that two periods share is no denser.
+        Dist::Uniform { values, step, .. }
+            if step.as_ns() == 1 && *values >= 2 * WINDOW.as_ns() && *values <= every.as_ns() =>
+        {
             Some(clients * WINDOW.as_ns() as f64 / *values as f64)
         }
         _ => None,
@@ -55,13 +60,14 @@ pub fn first_peak(plan: &Plan, call: &Call) -> Option<f64> {
 /// times the square root.
 ///
 /// None where they do not begin at once, where this has no such form (waits or ways that vary otherwise), where
-/// something else than the policy and the time limit of the call decides about retries, where these go on for longer
-/// than a period, and where it takes too many steps.
-pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
+/// something else than the policy and the time limit of the call decides about retries, where those of two periods may
+/// share a window, and where it takes too many steps.
+pub fn retry_peak(plan: &Plan, id: CallId) -> Option<f64> {
+    let call = &plan.calls[id.index()];
     let Together { clients, at, period } = together(plan, call)?;
     let policy = &plan.policies[call.policy.index()];
     let is_plain = call.budget.is_none() && !call.is_guarded() && call.hedge.is_none();
-    let is_plain = is_plain && !minds_servers(plan, policy);
+    let is_plain = is_plain && !minds_refusals(plan, id);
     if !is_plain || !policy.retry_on.contains(ErrorKind::Refused) || !policy.schedule.is_uniform() {
         return None;
     }
@@ -79,6 +85,18 @@ pub fn retry_peak(plan: &Plan, call: &Call) -> Option<f64> {
     densest(&policy.schedule, retries, at, bounds).map(|share| share * f64::from(clients))
 }
 
+/// Whether a refusal of this call may say when it is worth trying again, and the policy minds that. Those of servers
+/// and of other faults do not say it.
+fn minds_refusals(plan: &Plan, id: CallId) -> bool {
+    let call = &plan.calls[id.index()];
+    let says = |fault: &Fault| {
+        let Effect::Fail(failure) = &fault.effect else { return false };
+        let strikes = |target: &Target| [Target::Call(id), Target::Service(call.target)].contains(target);
+        failure.error == ErrorKind::Refused && failure.retry_after.is_some() && fault.targets.iter().any(strikes)
+    };
+    plan.policy_of(id).server_delay.rule != DelayRule::Ignore && plan.faults.iter().any(says)
+}
+
 /// The clients that all begin with a call, and with no other.
 fn made_by_all_of<'a>(plan: &'a Plan, call: &Call) -> Option<&'a Group> {
     let Origin::Group(group) = call.origin else { return None };
@@ -89,7 +107,7 @@ fn made_by_all_of<'a>(plan: &'a Plan, call: &Call) -> Option<&'a Group> {
 struct Together {
     clients: u32,
     at: Instant,
-    /// After which they begin again.
+    /// After this they begin again; none if they do so once.
     period: Option<Span>,
 }
 
@@ -98,13 +116,28 @@ fn together(plan: &Plan, call: &Call) -> Option<Together> {
     let clients = group.clients;
     match &group.arrivals {
         Arrivals::Burst { at } => Some(Together { clients, at: *at, period: None }),
-        // So that each period lies in the same way over the windows.
-        Arrivals::Periodic { every, offset: Dist::Constant(offset) } if every.as_ns() % WINDOW.as_ns() == 0 => {
-            let at = group.from + *offset;
-            (at < group.until).then_some(Together { clients, at, period: Some(*every) })
+        Arrivals::Periodic { every, offset: Dist::Constant(offset) } => {
+            let (at, end) = (group.from + *offset, end(plan, group));
+            let period = (at + *every < end).then_some(*every);
+            // So that each period lies in the same way over the windows.
+            let is_aligned = period.is_none_or(|every| every.as_ns().is_multiple_of(WINDOW.as_ns()));
+            (at < end && is_aligned).then_some(Together { clients, at, period })
         }
         _ => None,
     }
+}
+
+/// No client of a group begins at this instant or later.
+fn end(plan: &Plan, group: &Group) -> Instant {
+    plan.horizon.unwrap_or(Instant::LIMIT).min(group.until)
+}
+
+/// Whether no window holds something of two periods, if what happens in one of them lies between these two instants.
+fn are_apart(first: Instant, last: Instant, every: Span) -> bool {
+    let window = WINDOW.as_ns();
+    let gap = every.as_ns().saturating_sub(last.since(first).as_ns());
+    let is_aligned = every.as_ns().is_multiple_of(window);
+    gap >= window || is_aligned && last.as_ns() / window < (first.as_ns() + every.as_ns()) / window
 }
 
 /// What ends the retries of a call, beside their number.
@@ -116,14 +149,14 @@ struct Bounds {
     limit: Span,
     /// The last instant at which a retry may begin.
     last: Span,
-    /// They must be over by then.
+    /// After this they begin again.
     period: Option<Span>,
 }
 
 /// The share of the clients that is expected in the densest window, if all of them begin at `at`; those that are there
 /// several times count as often.
 fn densest(schedule: &Schedule, retries: Option<u32>, at: Instant, bounds: Bounds) -> Option<f64> {
-    let ranges = ranges(schedule, retries, bounds)?;
+    let ranges = ranges(schedule, retries, at, bounds)?;
     let widths = ranges.iter().map(|range| (range.longest - range.shortest).as_ns());
     let least_width = widths.clone().filter(|&width| width > 0).min().unwrap_or(u64::MAX);
     let cell = (least_width / CELLS).min(WINDOW.as_ns() / (2 * CELLS)).max(1);
@@ -149,8 +182,8 @@ fn densest(schedule: &Schedule, retries: Option<u32>, at: Instant, bounds: Bound
     windows.into_values().reduce(f64::max)
 }
 
-/// The waits before all retries that can be; none if these are too many.
-fn ranges(schedule: &Schedule, retries: Option<u32>, bounds: Bounds) -> Option<Vec<WaitRange>> {
+/// The waits before all retries that can be; none if these are too many, or meet those of the next period.
+fn ranges(schedule: &Schedule, retries: Option<u32>, at: Instant, bounds: Bounds) -> Option<Vec<WaitRange>> {
     let mut earliest = Span::ZERO;
     let can_be = |range: &WaitRange| {
         earliest = earliest + bounds.round_trip + range.shortest;
@@ -158,9 +191,10 @@ fn ranges(schedule: &Schedule, retries: Option<u32>, bounds: Bounds) -> Option<V
     };
     let most = retries.map_or(usize::MAX, |retries| retries as usize);
     let ranges: Vec<WaitRange> = schedule.ranges().take(most.min(RETRIES_MAX + 1)).take_while(can_be).collect();
-    let latest = ranges.iter().fold(Span::ZERO, |sum, range| sum + bounds.round_trip + range.longest);
-    let are_over = bounds.period.is_none_or(|period| latest.min(bounds.last) < period);
-    (ranges.len() <= RETRIES_MAX && are_over).then_some(ranges)
+    let earliest = ranges.first().map_or(Span::ZERO, |range| bounds.round_trip + range.shortest);
+    let latest = ranges.iter().fold(Span::ZERO, |sum, range| sum + bounds.round_trip + range.longest).min(bounds.last);
+    let are_apart = bounds.period.is_none_or(|every| are_apart(at + earliest, at + latest, every));
+    (ranges.len() <= RETRIES_MAX && are_apart).then_some(ranges)
 }
 
 /// When clients make a retry.

@@ -20,7 +20,7 @@ fn peak_of(at: &str, call: &str, policy: &str, more: &str) -> Option<f64> {
     );
     let scenario = Scenario::parse("peak", &text, std::path::Path::new(""), &Overrides::default());
     let plan = scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1.clone();
-    retry_peak(&plan, &plan.calls[0])
+    retry_peak(&plan, CallId(0))
 }
 
 fn peak(policy: &str) -> Option<f64> {
@@ -116,9 +116,22 @@ fn what_something_else_decides_about_has_no_such_form() {
     assert_eq!(with(", hedge = { after = \"100ms\" }"), None);
     assert_eq!(with(", network = { exponential = { mean = \"1ms\" } }"), None);
     assert_eq!(with(", timeout = \"10ms\", network = \"6ms\""), None, "it is no refusal then");
-    let told = "[faults.full]\non = [\"api\"]\neffect = { fail = { retry_after = \"60s\" } }";
-    assert_eq!(peak_of("0s", "", &format!("{DOUBLING}\nretry_after = {{ rule = \"floor\" }}"), told), None);
-    assert_eq!(peak_of("0s", "", DOUBLING, told), Some(1_000.0), "nobody minds");
+}
+
+/// Only a `fail` fault makes refusals that say when to try again: one that strikes this call.
+#[test]
+fn refusals_may_say_when_to_try_again() {
+    let minds = format!("{DOUBLING}\nretry_after = {{ rule = \"floor\" }}");
+    let fault = |on: &str, error: &str| {
+        let fail = format!("fail = {{ error = \"{error}\", retry_after = \"60s\" }}");
+        format!("[services.other]\n[faults.full]\non = [\"{on}\"]\neffect = {{ {fail} }}")
+    };
+    for on in ["api", "web->api"] {
+        assert_eq!(peak_of("0s", "", &minds, &fault(on, "refused")), None, "{on}");
+        assert_eq!(peak_of("0s", "", DOUBLING, &fault(on, "refused")), Some(1_000.0), "nobody minds {on}");
+        assert_eq!(peak_of("0s", "", &minds, &fault(on, "rate_limited")), Some(1_000.0), "another error of {on}");
+    }
+    assert_eq!(peak_of("0s", "", &minds, &fault("other", "refused")), Some(1_000.0), "another service");
 }
 
 #[test]
@@ -152,7 +165,7 @@ fn peaks_of_timers(offset: &str, policy: &str) -> (Option<f64>, Option<f64>) {
     );
     let scenario = Scenario::parse("timers", &text, std::path::Path::new(""), &Overrides::default());
     let plan = scenario.unwrap_or_else(|wrong| panic!("{wrong}")).variants()[0].1.clone();
-    (first_peak(&plan, &plan.calls[0]), retry_peak(&plan, &plan.calls[0]))
+    (first_peak(&plan, &plan.calls[0]), retry_peak(&plan, CallId(0)))
 }
 
 /// All on the minute, ten in each whole second, or one in each tenth of a second.
