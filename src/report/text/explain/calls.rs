@@ -89,11 +89,11 @@ fn peaks(call: &CallExplained) -> Option<String> {
     let window = kept("100 ms");
     match (call.first_peak.filter(|first| *first > 1.0), call.retry_peak.filter(|retries| *retries > 1.0)) {
         (Some(first), Some(retries)) => Some(format!(
-            "{} clients are expected in the densest {window}, and {} retries if all are refused at once",
+            "{} first attempts are expected in the densest {window}, and {} retries if all are refused at once",
             written(first),
             written(retries)
         )),
-        (Some(first), None) => Some(format!("{} clients are expected in the densest {window}", written(first))),
+        (Some(first), None) => Some(format!("{} first attempts are expected in the densest {window}", written(first))),
         (None, _) => None,
     }
 }
