@@ -109,10 +109,11 @@ pub enum Fate {
     Unreachable,
 }
 
-/// What the callee's times say about the timeout of an attempt.
+/// What the callee's times say about the timeout of an attempt, of one request alone at a server: with what contention
+/// makes of that, but without queues, and without others at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CalleeTimes {
-    /// Median of its service time, in seconds, without a queue.
+    /// Median of its service time, in seconds.
     pub p50_s: f64,
     /// 99th percentile, likewise.
     pub p99_s: f64,
@@ -214,16 +215,18 @@ impl CalleeTimes {
         if !service.steps.is_empty() {
             return None;
         }
+        // Contention only stretches: what lies in order stays so.
+        let alone = |service_time: Span| service.capacity.contention.stretch(service_time, 1);
         let work = &service.service_time;
         let way_varies = !matches!(call.network, Dist::Constant(_));
         // Three times that are within their bounds each are so together, unless one of them is not.
         let share = if way_varies { false_timeouts / 3.0 } else { false_timeouts };
         let way = call.network.quantile_above(share);
         Some(Self {
-            p50_s: work.quantile(0.5).as_s(),
-            p99_s: work.quantile(0.99).as_s(),
+            p50_s: alone(work.quantile(0.5)).as_s(),
+            p99_s: alone(work.quantile(0.99)).as_s(),
             false_timeouts,
-            timeout_for_that_s: (work.quantile_above(share) + way + way).as_s(),
+            timeout_for_that_s: (alone(work.quantile_above(share)) + way + way).as_s(),
         })
     }
 }

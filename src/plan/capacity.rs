@@ -154,7 +154,13 @@ impl Contention {
         if at_once <= self.knee {
             return alone;
         }
-        Span::from_ns_f64(alone.as_ns() as f64 * (1.0 + self.slope * f64::from(at_once - self.knee)))
+        Span::from_ns_f64(alone.as_ns() as f64 * self.factor(at_once))
+    }
+
+    /// How many times as long service takes on a server that works on `at_once` with it.
+    #[inline]
+    pub fn factor(self, at_once: u32) -> f64 {
+        1.0 + self.slope * f64::from(at_once.saturating_sub(self.knee))
     }
 }
 
@@ -179,6 +185,7 @@ mod tests {
         let contention = Contention { knee: 50, slope: 0.02 };
         let at = |at_once| contention.stretch(Span::from_ms(100), at_once);
         assert_eq!([1, 50, 51, 100].map(at), [100, 100, 102, 200].map(Span::from_ms));
+        assert_eq!([1, 50, 51, 100].map(|at_once| contention.factor(at_once)), [1.0, 1.0, 1.02, 2.0]);
         assert_eq!(Contention::NONE.stretch(Span::from_ms(5), u32::MAX), Span::from_ms(5));
     }
 }
