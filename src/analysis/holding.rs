@@ -127,8 +127,8 @@ mod tests {
         assert_eq!(app(&["services.app.workers=2", "services.app.contention={ knee = 1, slope = 1 }"]), Some(18.2));
     }
 
-    /// Of what `b` adds to 40 ms: half of it, what is waited for it, 20 ms if the fastest of two is enough and the least
-    /// is that; nothing that is known already.
+    /// Of what `b` adds to 40 ms: half of it, what is waited for it, 20 ms if the fastest of two is enough and the
+    /// least is that; nothing that is known already.
     #[test]
     fn what_may_be_over_sooner_counts_for_less() {
         assert_eq!(app(&["services.app.calls.b.probability=0.5"]), Some(14.3));

@@ -188,8 +188,8 @@ fn a_few_clients_do_not_fill_a_queue() {
     assert_eq!(burst(9)[0].1, "once more than 28 attempts wait, what `svc` serves is given up before it is done");
 }
 
-/// 32 clients that go on and on have one attempt each to be waited for, and those are done within 200 ms; each that they
-/// have given up another one follows. What such an attempt becomes further down counts.
+/// 32 clients that go on and on have one attempt each to be waited for, and those are done within 200 ms;
+/// after each that they have given up another one follows. What such an attempt becomes further down counts.
 #[test]
 fn clients_that_wait_for_their_turn_do_not_fill_a_queue() {
     let closed = |count: u32, more: &[&str]| {

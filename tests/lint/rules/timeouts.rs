@@ -112,11 +112,9 @@ fn nobody_is_to_work_for_who_has_given_up() {
     let plain = late(&[]);
     assert_eq!(
         plain,
-        [
-            "`b->c` takes up to 900 ms (3 attempts), but `a->b` stops waiting after 800 ms; when `c` answers late or not at \
-          all, each request keeps `b` at work for another 100 ms or more for nobody: at 50 per second 5 or more at once \
-          that nobody waits for"
-        ]
+        ["`b->c` takes up to 900 ms (3 attempts), but `a->b` stops waiting after 800 ms; when `c` answers late or \
+          not at all, each request keeps `b` at work for another 100 ms or more for nobody: at 50 per second 5 or more \
+          at once that nobody waits for"]
     );
     for in_time in [
         "retries.thrice.max_attempts=2",
@@ -201,10 +199,8 @@ fn somebody_must_be_fast_enough() {
     };
     assert_eq!(
         never("26ms", &[]),
-        [
-            "`web->api` waits for 26 ms, and an answer of `api` takes 27 ms at least; of 100 requests per second none is \
-          answered in time, and `api` works for all of them, 3 times each"
-        ]
+        ["`web->api` waits for 26 ms, and an answer of `api` takes 27 ms at least; of 100 requests per second none \
+          is answered in time, and `api` works for all of them, 3 times each"]
     );
     assert_eq!(never("27ms", &[]), [""; 0], "an answer at the very end is in time");
     for sooner in ["services.api.calls.db.optional=true", "services.api.calls.db.probability=0.9"] {

@@ -23,12 +23,13 @@ const FACTORS: usize = 8;
 pub static RULE: Rule = Rule {
     id: "layered-retries",
     severity: Severity::Error,
-    finds: "Several layers of one path retry without a budget, and together they make more than 8 attempts of one request.",
-    why: "Attempts multiply: three layers with three attempts each send 27 to the last service, and nobody has configured 27. \
-          When that service is down, each request of a user becomes the whole product, at the moment at which it can do \
-          least. Of two layers, 12 and 3 attempts, there were 36 (microsoft/openaivec, issue 186). A layer with a retry \
-          budget adds little to that, whatever its count: three layers of three attempts that each have one send next \
-          to nothing on top of the requests.",
+    finds: "Several layers of one path retry without a budget, and together they make more than 8 attempts of one \
+            request.",
+    why: "Attempts multiply: three layers with three attempts each send 27 to the last service, and nobody has \
+          configured 27. When that service is down, each request of a user becomes the whole product, at the moment at \
+          which it can do least. Of two layers, 12 and 3 attempts, there were 36 (microsoft/openaivec, issue 186). A \
+          layer with a retry budget adds little to that, whatever its count: three layers of three attempts that each \
+          have one send next to nothing on top of the requests.",
     instead: "retry on one layer, and let the others pass the error on",
     example: Example {
         bad: r#"

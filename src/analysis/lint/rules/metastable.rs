@@ -68,8 +68,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let (name, path) = (&load.service, subject.service_path(id));
         findings.add(Hit {
             message: format!(
-                "`{path}` is a metastable candidate: it {can_do} {capacity} per second, and all attempts of all requests \
-                 are {times} x {offered} = {failing}"
+                "`{path}` is a metastable candidate: it {can_do} {capacity} per second, and all attempts of all \
+                 requests are {times} x {offered} = {failing}"
             ),
             owner: path,
             keys: &["workers", "limiter", "max_in_flight", "service_time"],

@@ -31,7 +31,8 @@ pub static RULE: Rule = Rule {
           server send 500 attempts; with the retry throttling of gRPC, of ten tokens, they send 104 (grpc/grpc-java, \
           issue 11274).",
     instead: "give the policy a `budget`, such as `{ token_bucket = { max = 10, per_success = 0.1 } }`: retries up to \
-              a tenth of what succeeds; with `shared_by = \"group\"` where each of very many callers makes few requests",
+              a tenth of what succeeds; with `shared_by = \"group\"` where each of very many callers makes few \
+              requests",
     example: Example {
         bad: r#"
 [clients.web]

@@ -25,7 +25,8 @@ pub static RULE: Rule = Rule {
           of 60 s all 10,000 are back in one 100 ms; with up to 30 s of jitter on top about 50 are in the densest \
           (electric-sql/electric, issue 4322).",
     instead: "add jitter on top of the server's delay: `retry_after.jitter = { uniform = { min = \"0s\", max = ... } \
-              }`, up to the time in which the callee can do them all: the number of clients by what it can do per second",
+              }`, up to the time in which the callee can do them all: the number of clients by what it can do \
+              per second",
     example: Example {
         bad: r#"
 clients.fleet = { count = 10000, arrivals = { burst = {} }, calls.api = { timeout = "1s", retry = "policy" } }
