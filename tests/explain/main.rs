@@ -1,6 +1,7 @@
 //! `stormsim explain` against the simulator: the same scenario, explained and run, comes to the same figures.
 
 mod bounds;
+mod random;
 mod text;
 
 use std::path::Path;
