@@ -1,7 +1,7 @@
 //! How long an attempt of a call lasts that fails, and whether it is tried again.
 
 use crate::analysis::servers::strikes;
-use crate::failure::{ErrorKind, ErrorSet};
+use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Capacity, Effect, Hedge, Plan};
 use crate::time::Span;
 
@@ -10,7 +10,8 @@ use crate::time::Span;
 pub(crate) enum Failing {
     /// They are turned away at once with `refused`, which takes the way there and back.
     Refused,
-    /// They are answered with an error that the policy retries, if it retries any, after this time: the ways included.
+    /// They are answered with an error that the policy retries, if it retries any that is answered, after this time:
+    /// the ways included.
     Late(Span),
     /// They arrive and have no answer, so that only `timeout` ends them.
     Silently,
@@ -47,8 +48,8 @@ impl Attempt {
         match failing {
             Failing::Refused => refused(plan, id),
             Failing::Late(after) => {
-                let retries_any = plan.policy_of(id).retry_on != ErrorSet::EMPTY;
-                until_timeout(plan, id, copies_last(call, after), retries_any, false)
+                let retries_error = retried(plan, id).any(|kind| may_answer(plan, id, kind));
+                until_timeout(plan, id, copies_last(call, after), retries_error, false)
             }
             Failing::Silently => {
                 let Call { timeout, .. } = call;
@@ -129,28 +130,33 @@ fn until_timeout(plan: &Plan, id: CallId, lasts: (Span, Span), retries_error: bo
 /// How soon an attempt can fail with an error that is retried; none if there is no such error.
 fn least_retried(plan: &Plan, id: CallId) -> Option<Span> {
     let call = &plan.calls[id.index()];
-    let policy = plan.policy_of(id);
-    let soonest = |kind| {
-        if may_answer(plan, id, kind) {
-            return Some(Span::ZERO);
-        }
-        match kind {
-            ErrorKind::Timeout => Some(call.timeout.after.min(call.connect_timeout.after)),
-            // There is no time left for another attempt then.
-            ErrorKind::Deadline => None,
-            ErrorKind::BreakerOpen => call.breaker.as_ref().map(|_| Span::ZERO),
-            ErrorKind::Throttled => call.throttle.as_ref().map(|_| Span::ZERO),
-            ErrorKind::PoolTimeout => call.pool.map(|pool| pool.max_wait.after),
-            _ => Some(Span::ZERO),
-        }
+    let soonest = |kind| match kind {
+        _ if may_answer(plan, id, kind) => Some(Span::ZERO),
+        ErrorKind::Timeout => Some(call.timeout.after.min(call.connect_timeout.after)),
+        ErrorKind::BreakerOpen => call.breaker.as_ref().map(|_| Span::ZERO),
+        ErrorKind::Throttled => call.throttle.as_ref().map(|_| Span::ZERO),
+        ErrorKind::PoolTimeout => call.pool.map(|pool| pool.max_wait.after),
+        // When the call's own time is over there is none left for another attempt.
+        _ => None,
     };
-    ErrorKind::ALL.iter().copied().filter(|&kind| policy.retry_on.contains(kind)).filter_map(soonest).min()
+    retried(plan, id).filter_map(soonest).min()
 }
 
-/// Whether an answer may tell of this error: that of a fault, or one that the callee passes on from its own calls.
+/// The errors that a call tries again after.
+fn retried(plan: &Plan, id: CallId) -> impl Iterator<Item = ErrorKind> {
+    let retry_on = plan.policy_of(id).retry_on;
+    ErrorKind::ALL.iter().copied().filter(move |&kind| retry_on.contains(kind))
+}
+
+/// Whether an answer may tell of this error. Those that callers find out for themselves only faults tell of, and
+/// callees who pass on what they have found out about their own calls.
 fn may_answer(plan: &Plan, id: CallId, kind: ErrorKind) -> bool {
+    use ErrorKind::{BreakerOpen, Deadline, PoolTimeout, Throttled, Timeout};
+    if !matches!(kind, BreakerOpen | Deadline | PoolTimeout | Throttled | Timeout) {
+        return true;
+    }
     let passes_on = !plan.services[plan.calls[id.index()].target.index()].steps.is_empty();
-    let fails_so = |fault: &Effect| matches!(fault, Effect::Fail(failure) if failure.error == kind);
+    let fails_so = |effect: &Effect| matches!(effect, Effect::Fail(failure) if failure.error == kind);
     passes_on || strikes(plan, id).any(|fault| fails_so(&fault.effect))
 }
 

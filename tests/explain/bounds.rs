@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use stormsim::analysis::Fate;
 use stormsim::scenario::{Overrides, Scenario};
 
 use crate::Both;
@@ -128,4 +129,125 @@ fn a_timeout_bounds_what_has_no_bound() {
     assert_eq!(both.call("base", "api->db").answer_s, None);
     assert_eq!(both.call("base", "api->db").failing, both.call("base", "api->db").silent);
     assert_eq!(both.metric("base", "give_up_max_ms"), 110.0);
+}
+
+/// A scenario with these tables.
+fn both(tables: &str) -> Both {
+    let text = format!("version = 1\nname = \"tables\"\nreplicas = 1\nhorizon = \"1h\"\n{tables}");
+    let scenario = Scenario::parse("tables", &text, Path::new(""), &Overrides::default());
+    Both::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")))
+}
+
+/// The api is told 300 ms: then its call ends, and what would be made in its place has no time.
+#[test]
+fn an_answer_keeps_the_deadline_of_its_callee() {
+    let both = both(
+        "clients.app.arrivals = { burst = { at = \"0s\" } }\n\
+         clients.app.calls.api = { timeout = \"1s\", propagate_deadline = true, reserve = \"700ms\" }\n\
+         services.api.calls.db = { if_failed = \"spare\" }\nservices.api.calls.spare = { to = \"other\" }\n\
+         services.db = {}\nservices.other = {}\n\
+         faults.down = { on = [\"db\", \"other\"], effect = { fail = { delay = \"10s\" } } }\n",
+    );
+    assert_eq!(both.call("base", "app->api").answer_s, Some(0.3));
+    assert_eq!(both.of_service("base", "api", "sojourn_mean_ms"), 300.0);
+}
+
+/// Three attempts, between which the server asks for a minute each time; and attempts that it lets come back sooner
+/// than the policy would.
+#[test]
+fn a_server_may_ask_for_longer_or_shorter_waits() {
+    let asks = |rule: &str, delay: &str, limit: &str| {
+        let call = of_many(
+            1,
+            limit,
+            &format!("max_attempts = 3\nbackoff = {{ fixed = \"600ms\" }}\nretry_after = {{ rule = \"{rule}\" }}"),
+            &format!("[faults.full]\non = [\"server\"]\neffect = {{ fail = {{ retry_after = \"{delay}\" }} }}"),
+        );
+        let explained = call.call("base", "app->server").clone();
+        (explained, call.metric("base", "attempts"), call.metric("base", "give_up_max_ms"))
+    };
+    let (longer, _, give_up_ms) = asks("floor", "60s", ", timeout = \"100ms\"");
+    assert_eq!((longer.refused.given_up.map(|end| end.as_ms()), give_up_ms), (Some(120_000.0), 120_000.0));
+    assert_eq!(longer.worst_s, Some(120.3));
+    let (shorter, attempts, _) = asks("replace", "10ms", ", total_timeout = \"1s\"");
+    assert_eq!((shorter.failing.fewest, shorter.failing.most, attempts), (Some(2), Some(3), 3.0));
+    assert!(shorter.unfit.iter().all(|unfit| unfit.attempts_are == Fate::Silent), "{:?}", shorter.unfit);
+}
+
+/// What others are told matters to nobody who is not told it.
+#[test]
+fn an_error_elsewhere_says_nothing_to_a_call() {
+    let both = both(
+        "[clients.app]\narrivals = { burst = { at = \"0s\" } }\ncalls.db = { retry = \"p\", weight = 1 }\n\
+         calls.limited = { weight = 1 }\n[services]\ndb = {}\nlimited = {}\n\
+         [retries.p]\nmax_attempts = 3\nbackoff = { fixed = \"1s\" }\nretry_after = { rule = \"floor\" }\n\
+         [faults.full]\non = [\"limited\"]\neffect = { fail = { retry_after = \"60s\" } }\n",
+    );
+    assert!(!both.call("base", "app->db").minds_servers);
+}
+
+/// Of two copies beside the first one may be left out, because another call's is under way: so the attempt is over
+/// sooner, and more of them fit.
+#[test]
+fn hedges_that_are_left_out_leave_time_for_more_attempts() {
+    let call = ", total_timeout = \"200ms\", hedge = { after = \"25ms\", copies = 2, in_flight = 1 }";
+    let both = of_many(100, call, "max_attempts = 5", LATE);
+    let course = &both.call("base", "app->server").failing;
+    assert_eq!((course.fewest, course.most), (Some(2), Some(4)));
+    let sent = both.metric("base", "attempts") - both.metric("base", "hedges");
+    assert!((200.0..=400.0).contains(&sent) && sent > 200.0, "{sent}");
+}
+
+/// 30 ms are over before a hedge would be sent after 100 ms; one of two is sent before 150 ms are.
+#[test]
+fn hedges_are_only_sent_while_somebody_waits() {
+    for (timeout, sent) in [("30ms", 0), ("100ms", 0), ("150ms", 1), ("201ms", 2)] {
+        let call = format!(", timeout = \"{timeout}\", hedge = {{ after = \"100ms\", copies = 2 }}");
+        let both = of_many(1, &call, "max_attempts = 1", SILENT);
+        assert_eq!(both.explanation("base").paths[0].hops[0].hedges, sent, "{timeout}");
+        assert_eq!(both.metric("base", "hedges"), f64::from(sent), "{timeout}");
+    }
+}
+
+/// `aside` is called by nobody, and `never` by nobody who does: what they would tell the db does not matter.
+#[test]
+fn callers_that_nobody_calls_do_not_matter() {
+    let both = both(
+        "clients.app.arrivals = { burst = { at = \"0s\" } }\n\
+         clients.app.calls.api = { timeout = \"300ms\", propagate_deadline = true }\n\
+         services.api.calls = { db = { propagate_deadline = true }, never = { probability = 0.0 } }\n\
+         services.never.calls.db = {}\nservices.aside.calls.db = {}\nservices.db.calls.disk = {}\n\
+         services.disk = {}\nfaults.hole = { on = [\"db->disk\"], effect = \"blackhole\" }\n",
+    );
+    assert_eq!(both.call("base", "db->disk").inherited_s, Some(0.3));
+    let ends: Vec<&str> =
+        both.explanation("base").paths.iter().map(|path| path.hops.last().expect("a call").call.as_str()).collect();
+    assert_eq!(ends, ["db->disk"]);
+}
+
+/// Who retries timeouts only and is refused at once makes one attempt, and three where nobody answers.
+#[test]
+fn attempts_are_counted_by_what_is_retried_and_has_time() {
+    let timeouts = "max_attempts = 10\nretry_on = [\"timeout\"]";
+    let both = of_many(1, ", timeout = \"100ms\", total_timeout = \"250ms\"", timeouts, SILENT);
+    assert_eq!(both.call("base", "app->server").failing.most, Some(1));
+    assert_eq!(both.explanation("base").paths[0].attempts, Some(3));
+    assert_eq!(both.metric("base", "attempts"), 3.0);
+    let waits = "max_attempts = 10\nbackoff = { fixed = \"200ms\" }";
+    let both = of_many(1, ", total_timeout = \"250ms\"", waits, REFUSE);
+    assert_eq!(both.explanation("base").services[0].clients[0].at_most, Some(2.0));
+    assert_eq!(both.metric("base", "attempts"), 2.0);
+}
+
+/// A `slow` fault may make a service faster: so its calls may have more time left than without it.
+#[test]
+fn what_is_made_faster_leaves_more_time() {
+    let both = both(
+        "clients.app.arrivals = { burst = { at = \"0s\" } }\n\
+         clients.app.calls.api = { timeout = \"300ms\", propagate_deadline = true }\n\
+         services.api = { service_time = \"200ms\", calls.db = {} }\nservices.db = {}\n\
+         faults.fast = { on = [\"api\"], effect = { slow = { factor = 0.5 } } }\n\
+         faults.hole = { on = [\"api->db\"], effect = \"blackhole\" }\n",
+    );
+    assert_eq!(both.call("base", "api->db").inherited_s, Some(0.2));
 }

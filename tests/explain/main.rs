@@ -3,6 +3,7 @@
 mod bounds;
 mod callee;
 mod herds;
+mod random;
 mod text;
 
 use std::path::Path;

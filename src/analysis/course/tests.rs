@@ -213,3 +213,48 @@ fn a_wait_without_a_bound_has_no_latest_end() {
     assert_eq!((unbounded.fewest, unbounded.most), (Some(1), Some(2)));
     assert_eq!((unbounded.given_up, unbounded.over), (None, Over::Exhausted));
 }
+
+/// What stops at a limit that is reached at once is not followed to it attempt by attempt.
+#[test]
+fn an_end_is_known_as_soon_as_the_limit_is_reached() {
+    let plan = plan("", r#"max_attempts = "unlimited", jitter = "full", backoff = { fixed = "100ms" }"#);
+    assert_eq!(Course::latest_end(&plan, CallId(0), ms(20_000)), (Ok(ms(20_000)), 1));
+    // Waits of up to 100 ms, and attempts of up to 900 ms.
+    let timeout = r#", timeout = "900ms""#;
+    let plan = self::plan(timeout, r#"max_attempts = "unlimited", jitter = "full", backoff = { fixed = "100ms" }"#);
+    assert_eq!(Course::latest_end(&plan, CallId(0), ms(20_000)), (Ok(ms(20_000)), 21));
+}
+
+#[test]
+fn what_has_no_latest_end_says_why() {
+    let why = |call: &str, policy: &str| {
+        let plan = plan(call, policy);
+        Course::latest_end(&plan, CallId(0), Span::UNLIMITED).0
+    };
+    let tail =
+        r#"max_attempts = 3, backoff = { fixed = "10ms" }, jitter = { add = { exponential = { mean = "10ms" } } }"#;
+    let timeout = r#", timeout = "100us""#;
+    assert_eq!(why(timeout, tail), Err(Endless::NoBound));
+    assert_eq!(why(timeout, "max_attempts = 200000"), Err(Endless::NotFollowed));
+    assert_eq!(why(timeout, r#"max_attempts = "unlimited", backoff = { fixed = "1s" }"#), Err(Endless::Never));
+    assert_eq!(why("", "max_attempts = 3"), Err(Endless::Never), "an attempt may have no answer");
+    assert_eq!(why(timeout, "max_attempts = 3"), Ok(Span::from_ns(300_000)));
+}
+
+/// Who retries nothing but timeouts waits for each of them; who retries nothing makes one attempt.
+#[test]
+fn attempts_at_most_are_those_that_the_errors_allow() {
+    let most = |call: &str, policy: &str| {
+        let plan = plan(call, &format!("max_attempts = 10, {policy}"));
+        attempts_at_most(&plan, CallId(0), Span::UNLIMITED)
+    };
+    let call = r#", timeout = "100ms", total_timeout = "250ms""#;
+    assert_eq!(most(call, r#"retry_on = ["timeout"]"#), Some(3));
+    assert_eq!(most(call, r#"retry_on = ["timeout", "refused"]"#), Some(10));
+    let connect = format!(r#"{call}, connect_timeout = "50ms""#);
+    assert_eq!(most(&connect, r#"retry_on = ["timeout"]"#), Some(5));
+    assert_eq!(most(call, "retry_on = []"), Some(1));
+    assert_eq!(most(call, r#"retry_on = ["deadline", "throttled"]"#), Some(1), "no answer tells of those");
+    assert_eq!(most(call, r#"backoff = { fixed = "200ms" }"#), Some(2));
+    assert_eq!(most("", r#"backoff = { fixed = "200ms" }"#), Some(10));
+}
