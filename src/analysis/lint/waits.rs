@@ -94,7 +94,13 @@ pub fn told(subject: &Subject<'_>, id: CallId) -> Option<Span> {
 
 /// The faults that strike a call, on its way or at its target.
 pub fn strikes<'a>(subject: &Subject<'a>, id: CallId) -> impl Iterator<Item = &'a Fault> {
-    let service = Target::Service(subject.plan.calls[id.index()].target);
-    let strikes = move |fault: &&Fault| fault.targets.iter().any(|&at| at == service || at == Target::Call(id));
-    subject.plan.faults.iter().filter(strikes)
+    named_strikes(subject, id).map(|(fault, _)| fault)
+}
+
+/// The same with their names.
+pub fn named_strikes<'a>(subject: &Subject<'a>, id: CallId) -> impl Iterator<Item = (&'a Fault, &'a str)> {
+    let plan = subject.plan;
+    let service = Target::Service(plan.calls[id.index()].target);
+    let named = plan.faults.iter().zip(plan.labels.faults.iter().map(String::as_str));
+    named.filter(move |(fault, _)| fault.targets.iter().any(|&at| at == service || at == Target::Call(id)))
 }
