@@ -5,6 +5,7 @@ mod budgets;
 mod errors;
 mod layers;
 mod load;
+mod mended;
 mod timeouts;
 mod waits;
 
