@@ -51,7 +51,12 @@ impl Asked {
 
 /// The faults that strike a call, on its way or at its target.
 pub(super) fn strikes(plan: &Plan, id: CallId) -> impl Iterator<Item = &Fault> {
+    named_strikes(plan, id).map(|(fault, _)| fault)
+}
+
+/// The same with their names.
+pub(super) fn named_strikes(plan: &Plan, id: CallId) -> impl Iterator<Item = (&Fault, &str)> {
     let service = Target::Service(plan.calls[id.index()].target);
-    let strikes = move |fault: &&Fault| fault.targets.iter().any(|&at| at == service || at == Target::Call(id));
-    plan.faults.iter().filter(strikes)
+    let named = plan.faults.iter().zip(plan.labels.faults.iter().map(String::as_str));
+    named.filter(move |(fault, _)| fault.targets.iter().any(|&at| at == service || at == Target::Call(id)))
 }

@@ -12,6 +12,7 @@ mod rule;
 mod rules;
 mod storm;
 mod subject;
+mod tail;
 mod waiting;
 mod waits;
 mod words;

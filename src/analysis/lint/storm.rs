@@ -8,6 +8,7 @@ use crate::analysis::lint::subject::{Crowd, Subject};
 use crate::analysis::worst_case::share;
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Capacity, DropRule, Order, Origin, Service, ServiceId};
+use crate::policy::Position;
 use crate::time::Span;
 
 /// A call that tries again when it has waited in vain, and that nothing holds back.
@@ -29,7 +30,13 @@ impl Impatient {
 
 /// Whether anything but the number of attempts keeps a call from retrying.
 pub fn is_held_back(call: &Call) -> bool {
-    call.budget.is_some() || call.is_guarded()
+    call.budget.is_some() || call.throttle.is_some() || has_breaker_inside(call)
+}
+
+/// Whether a breaker is asked before each of its attempts. One that stands outside lets a call retry as it likes once
+/// that has begun.
+pub fn has_breaker_inside(call: &Call) -> bool {
+    call.breaker.as_deref().is_some_and(|guard| guard.rule.position == Position::Inside)
 }
 
 impl Subject<'_> {

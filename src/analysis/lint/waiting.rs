@@ -2,7 +2,7 @@
 
 use crate::analysis::course::{Course, Failing};
 use crate::analysis::lint::subject::Subject;
-use crate::plan::{Call, CallId, Cancel, Origin, Service};
+use crate::plan::{Call, CallId, Cancel, DeadlineRule, Origin, Service};
 use crate::time::Span;
 
 /// How long its first attempt is waited for at most; [`Span::UNLIMITED`] for ever.
@@ -23,6 +23,27 @@ pub fn silent(subject: &Subject<'_>, id: CallId) -> Course {
 /// The longest that it can take, however its attempts fail; none where that has no end.
 pub fn longest(subject: &Subject<'_>, id: CallId) -> Option<Span> {
     Course::latest_end(subject.plan, id, subject.paths.deadlines[id.index()]).0.ok()
+}
+
+/// Whether its end may be set by a deadline of its caller: by any of those that call that one, and not by all of them.
+pub fn may_inherit_deadline(subject: &Subject<'_>, id: CallId) -> bool {
+    let plan = subject.plan;
+    let mut is_asked = vec![false; plan.services.len()];
+    let mut next = vec![plan.calls[id.index()].origin];
+    while let Some(origin) = next.pop() {
+        let Origin::Service(service) = origin else { continue };
+        if std::mem::replace(&mut is_asked[service.index()], true) {
+            continue;
+        }
+        let tells = |call: &&Call| call.target == service && call.deadline != DeadlineRule::Keep;
+        for call in plan.calls.iter().filter(tells) {
+            if call.timeout.after.min(call.total_timeout.after) < Span::LIMIT {
+                return true;
+            }
+            next.push(call.origin);
+        }
+    }
+    false
 }
 
 fn course(subject: &Subject<'_>, id: CallId, failing: Failing) -> Course {

@@ -85,3 +85,8 @@ pub fn told(subject: &Subject<'_>, id: CallId) -> Option<Span> {
 pub fn strikes<'a>(subject: &Subject<'a>, id: CallId) -> impl Iterator<Item = &'a Fault> + use<'a> {
     servers::strikes(subject.plan, id)
 }
+
+/// The same with their names.
+pub fn named_strikes<'a>(subject: &Subject<'a>, id: CallId) -> impl Iterator<Item = (&'a Fault, &'a str)> + use<'a> {
+    servers::named_strikes(subject.plan, id)
+}

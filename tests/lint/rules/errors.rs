@@ -59,9 +59,11 @@ fn side_effects_multiply_along_the_path() {
     let shop = format!("retries.twice.retry_on={doors}");
     let api = format!("retries.thrice.retry_on={doors}");
     let (message, figure) = said(&[&shop]).expect("the API still tries again");
-    assert!(message.contains("and `api->ledger` may"), "{message}");
-    assert!(figure.ends_with("up to 3 times"), "{figure}");
+    assert!(message.contains("and `shop->api`, `api->ledger` may"), "its last attempt is turned away: {message}");
+    assert_eq!(figure, "one request may have its side effect on `ledger` up to 6 times");
+    let invalid = r#"retries.twice.retry_on=["invalid"]"#;
     assert_eq!(said(&[&shop, &api]), None, "what was turned away was not done");
+    assert_eq!(said(&[invalid, &api]), None, "nor is what the ledger takes for wrong");
     // Its own deadline ends a call; that of its callee's call is tried again.
     let deadlines = |policy: &str| format!("retries.{policy}.retry_on=[\"deadline\"]");
     assert_eq!(said(&[&shop, &deadlines("thrice")]), None);

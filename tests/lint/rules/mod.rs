@@ -6,6 +6,7 @@ mod crowds;
 mod errors;
 mod layers;
 mod load;
+mod mended;
 mod timeouts;
 mod waits;
 

@@ -8,6 +8,8 @@ use crate::analysis::lint::chance::{attempts, slower};
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
+use crate::analysis::lint::tail::at_least;
+use crate::analysis::lint::waits::strikes;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
 use crate::plan::{Call, CallId, Capacity, Effect, Fault, Guard, Plan, Target, Windows};
@@ -18,7 +20,8 @@ use crate::time::Instant;
 /// A fault that strikes more than this share is an outage.
 const OUTAGE: f64 = 0.5;
 
-/// Failures in a row happen some time. It matters if the breaker is open for this share of the time because of them.
+/// More failures than usual happen some time. It matters if the breaker is open for this share of the time because of
+/// them.
 const OPEN: f64 = 0.01;
 
 pub static RULE: Rule = Rule {
@@ -52,7 +55,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for (id, call) in subject.calls() {
         let Some(guard) = call.breaker.as_deref() else { continue };
         let normal = Normal::of(subject, id, call, guard);
-        let Some(Opens { keys, at, after_s }) = opens(guard, &normal) else { continue };
+        let Some(Opens { keys, at, when }) = opens(guard, &normal) else { continue };
         let what = match (guard.rule.trip, guard.rule.counts) {
             (Trip::Ratio { of: Badness::SlowerThan(_), .. }, Counts::Attempts) => "of its attempts are slow",
             (Trip::Ratio { of: Badness::SlowerThan(_), .. }, Counts::Calls) => "of its calls are slow",
@@ -60,17 +63,14 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             (_, Counts::Calls) => "of its calls fail",
         };
         let open_for = guard.rule.open.nominal(1);
-        let figure = match after_s {
-            Some(after_s) => format!(
-                "in normal operation it opens about every {}, and then turns everything away for {}",
-                words::seconds(after_s + open_for.as_s()),
-                words::time(open_for)
-            ),
-            None => format!(
-                "in normal operation it opens in every window, and then turns everything away for {}",
-                words::time(open_for)
-            ),
+        let every = |after_s: f64| words::seconds(after_s + open_for.as_s());
+        let opens = match when {
+            When::InEveryWindow => "opens in every window".to_owned(),
+            When::After(after_s) => format!("opens about every {}", every(after_s)),
+            When::ByChance(after_s) => format!("opens by chance, every {} or more often in the mean", every(after_s)),
         };
+        let open_for = words::time(open_for);
+        let figure = format!("in normal operation it {opens}, and then turns everything away for {open_for}");
         findings.add(Hit {
             owner: subject.call_path(id),
             keys,
@@ -98,7 +98,7 @@ impl Normal {
         let policy = plan.policy_of(id);
         let callers = if guard.by_instance { f64::from(plan.callers(call)) } else { 1.0 };
         let made = subject.made(id).per_second / callers;
-        let attempt = bad_attempts(plan, id, call, &guard.rule);
+        let attempt = bad_attempts(subject, id, call, &guard.rule);
         let is_failure = !matches!(guard.rule.trip, Trip::Ratio { of: Badness::SlowerThan(_), .. });
         let (bad, per_second) = match guard.rule.counts {
             Counts::Attempts if is_failure => (attempt, made * attempts(attempt, policy.max_attempts)),
@@ -116,55 +116,89 @@ struct Opens {
     keys: &'static [&'static str],
     /// At what, in words.
     at: String,
-    /// How long after it has been closed; none if that is not known.
-    after_s: Option<f64>,
+    when: When,
+}
+
+/// How long after it has been closed a breaker opens, in seconds.
+enum When {
+    /// Nobody knows how much ends in a second.
+    InEveryWindow,
+    /// In the mean about this.
+    After(f64),
+    /// In the mean no more than this: by so many bad ones that there are not as many in most windows.
+    ByChance(f64),
 }
 
 fn opens(guard: &Guard<Breaker>, &Normal { bad, per_second }: &Normal) -> Option<Opens> {
     if bad <= 0.0 {
         return None;
     }
+    let is_often = |after_s: f64| {
+        let open_s = guard.rule.open.nominal(1).as_s();
+        open_s >= OPEN * (open_s + after_s)
+    };
+    // One window after another is a trial of its own; others, between them, come on top. And of arrivals that vary
+    // themselves there are more that have so many bad ones (Anderson and Samuels, 1967).
+    let by_chance = |least: u64, of: u64| {
+        let after_s = of as f64 / per_second? / at_least(least, of, bad);
+        is_often(after_s).then_some(When::ByChance(after_s))
+    };
     match guard.rule.trip {
         Trip::Ratio { of, share, over, min_calls } => {
-            let share = share as f64 / 1e6;
-            let is_filled = match (over, per_second) {
-                (Over::Time(window), Some(rate)) => rate * window.as_s() >= f64::from(min_calls),
-                _ => true,
+            let window = match over {
+                Over::Time(window) => per_second.map(|rate| (rate * window.as_s()) as u64),
+                Over::Calls(calls) => Some(u64::from(calls)),
             };
+            let min_calls = match over {
+                Over::Time(_) => u64::from(min_calls),
+                Over::Calls(calls) => u64::from(min_calls.min(calls)),
+            };
+            if window.is_some_and(|window| window < min_calls) {
+                return None;
+            }
             let keys: &'static [&'static str] = match of {
                 Badness::Failure => &["breaker.trip.ratio.failures", "breaker"],
                 Badness::SlowerThan(_) => &["breaker.trip.slow.ratio", "breaker"],
             };
-            let after_s = per_second.map(|rate| f64::from(min_calls) / rate);
-            (share <= bad && is_filled).then(|| Opens { keys, at: words::share(share), after_s })
+            let when = if share as f64 / 1e6 <= bad {
+                per_second.map_or(When::InEveryWindow, |rate| When::After(min_calls as f64 / rate))
+            } else {
+                let window = window?;
+                by_chance(window.saturating_mul(share).div_ceil(1_000_000), window)?
+            };
+            Some(Opens { keys, at: words::share(share as f64 / 1e6), when })
         }
         Trip::Count { failures, window, .. } => {
-            let per_second = bad * per_second?;
+            let rate = per_second?;
             let keys = &["breaker.trip.count.failures", "breaker"];
             let at = format!("{} within {}", words::count(f64::from(failures)), words::time(window));
-            let after_s = Some(f64::from(failures) / per_second);
-            (f64::from(failures) <= per_second * window.as_s()).then_some(Opens { keys, at, after_s })
+            let when = if f64::from(failures) <= bad * rate * window.as_s() {
+                When::After(f64::from(failures) / (bad * rate))
+            } else {
+                by_chance(u64::from(failures), (rate * window.as_s()) as u64)?
+            };
+            Some(Opens { keys, at, when })
         }
         Trip::Consecutive(row) => {
             // How many it takes in the mean until so many in a row are bad (Feller, volume I, XIII.7).
             let all = libm::pow(bad, f64::from(row));
             let after_s = (1.0 - all) / ((1.0 - bad) * all) / per_second?;
-            let open_s = guard.rule.open.nominal(1).as_s();
             let at = format!("{} in a row", words::count(f64::from(row)));
-            let is_often = open_s >= OPEN * (open_s + after_s);
-            is_often.then_some(Opens { keys: &["breaker.trip.consecutive", "breaker"], at, after_s: Some(after_s) })
+            let keys = &["breaker.trip.consecutive", "breaker"];
+            is_often(after_s).then_some(Opens { keys, at, when: When::After(after_s) })
         }
     }
 }
 
 /// The share of the attempts that are bad while nothing is wrong, at least.
-fn bad_attempts(plan: &Plan, id: CallId, call: &Call, breaker: &Breaker) -> f64 {
+fn bad_attempts(subject: &Subject<'_>, id: CallId, call: &Call, breaker: &Breaker) -> f64 {
+    let plan = subject.plan;
     if let Trip::Ratio { of: Badness::SlowerThan(limit), .. } = breaker.trip {
         // What is given up by then is not slower.
         let is_awaited = call.timeout.after.min(call.total_timeout.after) > limit;
         return if is_awaited { slower(plan, call, limit).unwrap_or(0.0) } else { 0.0 };
     }
-    let struck = plan.faults.iter().filter_map(|fault| always(plan, id, call, breaker, fault));
+    let struck = strikes(subject, id).filter_map(|fault| always(plan, id, breaker, fault));
     let passed: f64 = struck.map(|share| 1.0 - share).product();
     let timeout = call.timeout.after;
     let is_counted = timeout < call.total_timeout.after && breaker.failure_on.contains(ErrorKind::Timeout);
@@ -174,13 +208,12 @@ fn bad_attempts(plan: &Plan, id: CallId, call: &Call, breaker: &Breaker) -> f64 
 }
 
 /// The share that a fault strikes of the attempts of a call, if it does so all the time and is no outage.
-fn always(plan: &Plan, id: CallId, call: &Call, breaker: &Breaker, fault: &Fault) -> Option<f64> {
+fn always(plan: &Plan, id: CallId, breaker: &Breaker, fault: &Fault) -> Option<f64> {
     let Effect::Fail(failure) = &fault.effect else { return None };
     let Windows::Once(window) = &fault.windows else { return None };
     let end = plan.horizon.unwrap_or(Instant::LIMIT);
     let is_whole = window.start == Instant::ZERO && window.end >= end;
-    let strikes = fault.targets.contains(&Target::Call(id))
-        || fault.first_instances == Capacity::NO_LIMIT && fault.targets.contains(&Target::Service(call.target));
+    let is_everywhere = fault.first_instances == Capacity::NO_LIMIT || fault.targets.contains(&Target::Call(id));
     let share = failure.probability as f64 / 18_446_744_073_709_551_616.0;
-    (is_whole && strikes && share <= OUTAGE && breaker.failure_on.contains(failure.error)).then_some(share)
+    (is_whole && is_everywhere && share <= OUTAGE && breaker.failure_on.contains(failure.error)).then_some(share)
 }

@@ -1,7 +1,8 @@
 //! A breaker that cannot trip.
 //!
-//! Said only where it can be shown: the errors that it counts cannot come, nothing can take as long as what it
-//! counts, or too little can end within its window at the rate of a client group. Of clients that come at one
+//! Said only where it can be shown: the errors that it counts cannot come, or are tried again without an end where it
+//! counts calls, nothing can take as long as what it counts, or too little can end within its window at the rate of a
+//! client group. Of clients that come at one
 //! instant, or as soon as their last request is over, of attempts without a time limit and of calls of services there
 //! is no such bound, and nothing is said. How many requests a run has does not matter: real callers go on. (A minimum
 //! of calls above a window of calls is no fault: it is cut to that.)
@@ -10,11 +11,12 @@ use crate::analysis::lint::endings::within;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, longest};
+use crate::analysis::lint::waiting::{attempt, longest, may_inherit_deadline};
+use crate::analysis::lint::waits::strikes;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
-use crate::plan::{Call, CallId, Effect, Fault, Guard, Target};
-use crate::policy::{Badness, Breaker, Counts, Over, Trip};
+use crate::plan::{Call, CallId, Effect, Fault, Guard};
+use crate::policy::{Badness, Beyond, Breaker, Counts, DelayRule, Over, Trip};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -46,10 +48,7 @@ service_time = "5ms"
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for (id, call) in subject.calls() {
         let Some(guard) = call.breaker.as_deref() else { continue };
-        let reason = wrong_errors(subject, id, call, guard)
-            .or_else(|| never_slow(subject, id, guard))
-            .or_else(|| too_few(subject, id, guard));
-        let Some((keys, reason)) = reason else { continue };
+        let Some((keys, reason)) = reason(subject, id, guard) else { continue };
         let rate = subject.made(id).per_second;
         let is_retried = subject.plan.policy_of(id).max_attempts > 1;
         let whole = match (rate > 0.0, is_retried) {
@@ -69,14 +68,29 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 
 type Reason = (&'static [&'static str], String);
 
-fn wrong_errors(subject: &Subject<'_>, id: CallId, call: &Call, guard: &Guard<Breaker>) -> Option<Reason> {
+/// Whether the breaker of a call cannot open.
+pub fn cannot_open(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> bool {
+    reason(subject, id, guard).is_some()
+}
+
+fn reason(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> Option<Reason> {
+    wrong_errors(subject, id, guard).or_else(|| never_slow(subject, id, guard)).or_else(|| too_few(subject, id, guard))
+}
+
+fn wrong_errors(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> Option<Reason> {
+    let call = &subject.plan.calls[id.index()];
     if let Trip::Ratio { of: Badness::SlowerThan(_), .. } = guard.rule.trip {
         return None;
     }
     let counted: Vec<ErrorKind> =
         ErrorKind::ALL.iter().copied().filter(|&kind| guard.rule.failure_on.contains(kind)).collect();
-    if counted.iter().any(|&kind| can_come(subject, id, call, guard, kind)) {
-        return None;
+    let mut coming = counted.iter().copied().filter(|&kind| can_come(subject, id, call, guard, kind)).peekable();
+    if coming.peek().is_some() {
+        let retried = subject.plan.policy_of(id).retry_on;
+        let is_hidden = guard.rule.counts == Counts::Calls && is_endless(subject, id, call);
+        let reason = "it counts calls, and what it counts is tried again without an end: no call ever ends with it";
+        return (is_hidden && coming.all(|kind| retried.contains(kind)))
+            .then(|| (&["breaker.counts", "breaker"][..], reason.to_owned()));
     }
     let reason = if counted.is_empty() {
         "it counts no error at all".to_owned()
@@ -87,22 +101,30 @@ fn wrong_errors(subject: &Subject<'_>, id: CallId, call: &Call, guard: &Guard<Br
     Some((&["breaker.failure_on", "breaker"], reason))
 }
 
+/// Whether nothing but its policy ends a call, and that does so only after an error that it does not try again.
+fn is_endless(subject: &Subject<'_>, id: CallId, call: &Call) -> bool {
+    let plan = subject.plan;
+    let policy = plan.policy_of(id);
+    // A server may ask for a longer wait than the policy grants.
+    let is_refused = policy.server_delay.rule != DelayRule::Ignore
+        && policy.server_delay.beyond == Beyond::Stop
+        && plan.says_retry_after();
+    let has_time = subject.time_limit(id) >= Span::LIMIT && !may_inherit_deadline(subject, id);
+    policy.max_attempts == u32::MAX && has_time && call.budget.is_none() && !is_refused
+}
+
 /// Whether there is any way to this error. What comes over the network may always come.
 fn can_come(subject: &Subject<'_>, id: CallId, call: &Call, guard: &Guard<Breaker>, kind: ErrorKind) -> bool {
     let plan = subject.plan;
-    let fails_so = |fault: &Fault| {
-        let strikes =
-            fault.targets.iter().any(|target| *target == Target::Service(call.target) || *target == Target::Call(id));
-        strikes && matches!(&fault.effect, Effect::Fail(failure) if failure.error == kind)
-    };
+    let fails_so = |fault: &Fault| matches!(&fault.effect, Effect::Fail(failure) if failure.error == kind);
     // What the callee's own calls fail with it passes on.
-    if !plan.services[call.target.index()].steps.is_empty() || plan.faults.iter().any(fails_so) {
+    if !plan.services[call.target.index()].steps.is_empty() || strikes(subject, id).any(fails_so) {
         return true;
     }
     let whole = guard.rule.counts == Counts::Calls;
     match kind {
         ErrorKind::Timeout => call.timeout.after < subject.time_limit(id) || call.connect_timeout.after < Span::LIMIT,
-        ErrorKind::Deadline => subject.time_limit(id) < Span::LIMIT,
+        ErrorKind::Deadline => subject.time_limit(id) < Span::LIMIT || may_inherit_deadline(subject, id),
         ErrorKind::BreakerOpen => false,
         ErrorKind::Throttled => whole && call.throttle.is_some(),
         ErrorKind::PoolTimeout => whole && call.pool.is_some(),
@@ -143,9 +165,4 @@ fn too_few(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> Option<
     };
     let (wanted, most, window) = (words::count(f64::from(wanted)), words::count(most), words::time(window));
     Some((keys, format!("it wants {wanted} within {window}, and at most {most} {what}{whose} can end in that time")))
-}
-
-/// Whether a breaker wants more than can ever end within its window.
-pub fn is_out_of_reach(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> bool {
-    too_few(subject, id, guard).is_some()
 }

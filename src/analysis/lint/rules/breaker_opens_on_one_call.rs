@@ -2,18 +2,21 @@
 //!
 //! Said where the failures of one call suffice in any case: its attempts fail at once, and its waits are the longest.
 //! Failures in a row are interrupted by what succeeds meanwhile: nothing is said where other requests are to be
-//! expected between them. Of a share it is not said either: what others do counts in it.
+//! expected between them. Of a share it is not said either: what others do counts in it. And a budget must grant as
+//! many retries as that takes, when it is as full as successes make it. Silent where `breaker-never-opens` has spoken.
 
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::grants::in_outage;
 use crate::analysis::lint::rule::{Check, Example, Rule};
-use crate::analysis::lint::subject::Subject;
+use crate::analysis::lint::rules::breaker_never_opens::cannot_open;
+use crate::analysis::lint::subject::{Subject, densest};
 use crate::analysis::lint::waiting::at_once;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
 use crate::plan::{CallId, Guard, Origin};
-use crate::policy::{Breaker, Counts, RetryPolicy, Trip};
+use crate::policy::{Breaker, BudgetRule, Counts, RetryPolicy, Trip};
 use crate::scenario::Severity;
-use crate::time::Span;
+use crate::time::{Instant, Span};
 
 pub static RULE: Rule = Rule {
     id: "breaker-opens-on-one-call",
@@ -56,7 +59,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             Trip::Count { failures, window, .. } => (failures, densest(&starts, window)),
             Trip::Ratio { .. } => continue,
         };
-        if most < wanted as usize {
+        if most < wanted as usize || cannot_open(subject, id, guard) {
             continue;
         }
         let (name, target) = (subject.call_name(id), subject.service_name(call.target));
@@ -69,6 +72,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let attempts = match (guard.rule.counts, starts.len()) {
             (Counts::Calls, _) => "counts calls".to_owned(),
             (Counts::Attempts, 1) => "a call makes 1 attempt".to_owned(),
+            (Counts::Attempts, made) if is_cut_by_budget(subject, id, policy, made) => {
+                format!("a call makes {} before its budget refuses one", words::count(made as f64))
+            }
             (Counts::Attempts, _) => format!("a call makes {}", words::attempts(policy.max_attempts)),
         };
         findings.add(Hit {
@@ -92,19 +98,32 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 }
 
 /// When the failures of one call come that the breaker counts, at the latest.
-fn failures(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, policy: &RetryPolicy) -> Vec<Span> {
+fn failures(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, policy: &RetryPolicy) -> Vec<Instant> {
     let is_both = |&kind: &ErrorKind| policy.retry_on.contains(kind) && guard.rule.failure_on.contains(kind);
     if guard.rule.counts == Counts::Calls || !ErrorKind::ALL.iter().any(is_both) {
-        return vec![Span::ZERO];
+        return vec![Instant::ZERO];
     }
     let course = at_once(subject, id);
-    let sure = course.fewest.and_then(|fewest| usize::try_from(fewest).ok()).unwrap_or(usize::MAX);
-    course.starts.iter().take(sure).map(|start| start.latest).collect()
+    let granted = granted(subject, id, policy).map(|granted| granted.saturating_add(1));
+    let sure = course.fewest.into_iter().chain(granted).min();
+    let sure = sure.and_then(|sure| usize::try_from(sure).ok()).unwrap_or(usize::MAX);
+    course.starts.iter().take(sure).map(|start| Instant::ZERO + start.latest).collect()
+}
+
+/// How many retries in a row its budget grants one call; none without an end. A retry that has ended makes room for
+/// another in a budget of those that are under way.
+fn granted(subject: &Subject<'_>, id: CallId, policy: &RetryPolicy) -> Option<u64> {
+    let pool = subject.plan.calls[id.index()].budget?.pool;
+    match &subject.plan.budgets[pool as usize].rule {
+        BudgetRule::Concurrency(concurrency) if concurrency.minimum > 0 => None,
+        rule => in_outage(rule, policy.retry_on),
+    }
 }
 
 /// Whether other requests are to be expected between the first of these failures and the one that opens the breaker.
-fn is_interrupted(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, starts: &[Span], wanted: u32) -> bool {
+fn is_interrupted(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, starts: &[Instant], wanted: u32) -> bool {
     let Some(&last) = starts.get((wanted as usize).saturating_sub(1)) else { return false };
+    let last = last.since(Instant::ZERO);
     let call = &subject.plan.calls[id.index()];
     let callers = if guard.by_instance { f64::from(subject.plan.callers(call)) } else { 1.0 };
     let made = subject.made(id);
@@ -113,15 +132,8 @@ fn is_interrupted(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>, sta
     last > Span::ZERO && (is_crowd || made.per_second / callers * last.as_s() >= 1.0)
 }
 
-/// The most of these instants that are within a window, `(t - window, t]`.
-fn densest(starts: &[Span], window: Span) -> usize {
-    let mut first = 0;
-    let mut most = 0;
-    for (last, &at) in starts.iter().enumerate() {
-        while at - starts[first] >= window {
-            first += 1;
-        }
-        most = most.max(last + 1 - first);
-    }
-    most
+/// Whether its budget grants one call only so many attempts, of those that its policy allows.
+fn is_cut_by_budget(subject: &Subject<'_>, id: CallId, policy: &RetryPolicy, made: usize) -> bool {
+    let made = made as u64;
+    made < u64::from(policy.max_attempts) && granted(subject, id, policy).is_some_and(|granted| granted < made)
 }

@@ -3,15 +3,19 @@
 //! Looked at are callers whose calls follow each other and that have a breaker of their own: clients that make a
 //! request when the last one is over, and those at a constant rate that are done before their next one is due (there
 //! without jitter only). Their calls fail as fast as can be, and wait as short as can be. Silent where a server's
-//! word may make waits shorter, and where `breaker-never-opens` has spoken.
+//! word may make waits shorter, and where `breaker-never-opens` has spoken. And silent about clients that make a request
+//! when the last one is over if calls may end before their last attempt, so that the next ones follow sooner: by a
+//! budget or a throttle, or by a fault of the file with an error that is not tried again.
 
 use crate::analysis::lint::endings::Row;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
-use crate::analysis::lint::rules::breaker_never_opens::is_out_of_reach;
+use crate::analysis::lint::rules::breaker_never_opens::cannot_open;
 use crate::analysis::lint::subject::Subject;
+use crate::analysis::lint::waits::strikes;
 use crate::analysis::lint::words;
-use crate::policy::{DelayRule, Over, Trip};
+use crate::plan::{Arrivals, Call, CallId, Effect, Origin};
+use crate::policy::{Beyond, DelayRule, Over, RetryPolicy, Trip};
 use crate::scenario::Severity;
 
 pub static RULE: Rule = Rule {
@@ -52,9 +56,12 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
             Trip::Ratio { over: Over::Calls(_), .. } | Trip::Consecutive(_) => continue,
         };
         let is_shortened = subject.plan.says_retry_after() && policy.server_delay.rule == DelayRule::Replace;
-        let Some(row) = Row::of(subject, id, guard).filter(|_| !is_shortened) else { continue };
+        if is_shortened || may_end_early(subject, id, call, policy) {
+            continue;
+        }
+        let Some(row) = Row::of(subject, id, guard) else { continue };
         let most = row.within(window);
-        if most >= u64::from(wanted) || is_out_of_reach(subject, id, guard) {
+        if most >= u64::from(wanted) || cannot_open(subject, id, guard) {
             continue;
         }
         let span = words::time(row.span);
@@ -74,9 +81,26 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                 words::count(f64::from(wanted))
             ),
             figure: format!(
-                "while every attempt of `{name}` fails at once, no {window} hold more than {} of a caller's failures",
+                "while every attempt of `{name}` fails at once and is tried again, no {window} hold more than {} of a caller's failures",
                 words::count(most as f64)
             ),
         });
     }
+}
+
+/// Whether calls may end before their last attempt and make way for the next.
+fn may_end_early(subject: &Subject<'_>, id: CallId, call: &Call, policy: &RetryPolicy) -> bool {
+    let Origin::Group(group) = call.origin else { return false };
+    if !matches!(subject.plan.groups[group.index()].arrivals, Arrivals::Closed { .. }) {
+        return false;
+    }
+    let rule = &policy.server_delay;
+    let is_told_to_stop =
+        subject.plan.says_retry_after() && rule.rule != DelayRule::Ignore && rule.beyond == Beyond::Stop;
+    let is_final =
+        |effect: &Effect| matches!(effect, Effect::Fail(failure) if !policy.retry_on.contains(failure.error));
+    call.budget.is_some()
+        || call.throttle.is_some()
+        || is_told_to_stop
+        || strikes(subject, id).any(|fault| is_final(&fault.effect))
 }

@@ -55,6 +55,8 @@ struct Floor<'a> {
     limit: f64,
     /// As many of these as are asked for, as far as that is known.
     granted: f64,
+    /// Whether every client asks only once.
+    is_once: bool,
     /// How many retries are asked for per second while the service fails; none if that has no limit, or is no rate.
     asked_rps: Option<f64>,
 }
@@ -106,8 +108,15 @@ fn floor<'a>(subject: &Subject<'a>, calls: &[CallId], target: ServiceId) -> Opti
     let per_second = asked().map(|(crowd, retries)| Some(crowd.per_second * retries?).filter(|_| crowd.clients == 0.0));
     let asked_rps: Option<f64> = per_second.sum();
     let is_once = |group: &Group| matches!(group.arrivals, Arrivals::Burst { .. });
-    let at_once = asked().map(|(crowd, retries)| Some(crowd.clients * retries?));
-    let at_once: Option<f64> = at_once.sum::<Option<f64>>().filter(|_| plan.groups.iter().all(is_once));
+    let is_once = plan.groups.iter().all(is_once);
+    let at_once: Option<f64> = if let BudgetRule::Concurrency(_) = rule {
+        // Of a call one retry is under way at a time.
+        let calls = asked().map(|(crowd, retries)| crowd.clients * retries.map_or(1.0, |retries| retries.min(1.0)));
+        asked().all(|(crowd, _)| crowd.per_second == 0.0).then(|| calls.sum())
+    } else {
+        let retries = asked().map(|(crowd, retries)| Some(crowd.clients * retries?));
+        retries.sum::<Option<f64>>().filter(|_| is_once)
+    };
     // Nobody asks for any.
     if asked_rps == Some(0.0) {
         return None;
@@ -121,6 +130,7 @@ fn floor<'a>(subject: &Subject<'a>, calls: &[CallId], target: ServiceId) -> Opti
         states,
         all,
         granted: at_once.map_or(all, |asked| asked.min(all)),
+        is_once,
         limit: limit.unwrap_or_else(|| requests_at(plan, target)),
         asked_rps,
     })
@@ -141,8 +151,37 @@ fn figure(subject: &Subject<'_>, floor: &Floor<'_>) -> String {
         Some(rate) => format!("`{service}` can do {} per second", words::count(rate)),
         None => format!("in {SECONDS} s it gets {} requests", words::count(floor.limit)),
     };
-    match floor.asked_rps {
-        Some(asked) if asked < floor.all => format!(
+    match (floor.rule, floor.asked_rps) {
+        (BudgetRule::Concurrency(concurrency), Some(asked)) => {
+            let wait = if concurrency.counts_waiting { ", its wait included" } else { "" };
+            format!(
+                "an outage of `{service}` asks for up to {} retries per second, and as long as it lasts there is room \
+                 for all of them at once, unless one takes longer than {}{wait}; {against}",
+                words::count(asked),
+                words::seconds(floor.all / asked)
+            )
+        }
+        (BudgetRule::Concurrency(_), None) => format!(
+            "in an outage of `{service}`, and as long as it lasts, {} retries may be under way at once; {against}",
+            words::count(floor.granted)
+        ),
+        (BudgetRule::WindowedRatio(ratio), asked) if !floor.is_once => {
+            // What is withdrawn is forgotten when so many slots have passed.
+            let per_second = floor.all / (ratio.slot.as_s() * f64::from(ratio.slots));
+            match asked {
+                Some(asked) => format!(
+                    "an outage of `{service}` asks for up to {} retries per second, and as long as it lasts {} of them \
+                     are granted for nothing; {against}",
+                    words::count(asked),
+                    words::count(asked.min(per_second))
+                ),
+                None => format!(
+                    "as long as an outage of `{service}` lasts, {} retries per second are granted for nothing; {against}",
+                    words::count(per_second)
+                ),
+            }
+        }
+        (_, Some(asked)) if asked < floor.all => format!(
             "an outage of `{service}` asks for up to {} retries per second, and {} of that are paid for before the \
              first is refused; {against}",
             words::count(asked),

@@ -1,15 +1,19 @@
 //! Many attempts with hardly a wait between them.
 //!
-//! It is silent where something else ends the loop: a budget, a breaker or a throttle. And where only timeouts are
-//! retried that take as long as a wait would.
+//! It is silent where something else ends the loop: a budget, a throttle, a breaker that is asked before each attempt,
+//! or the time limit of the call. Where only timeouts are retried that take as long as a wait would, and where the
+//! callee says when to come back and the caller minds it: of a call that faults of the file fail, each of them.
 
+use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
+use crate::analysis::lint::storm::has_breaker_inside;
 use crate::analysis::lint::subject::{Subject, Used};
+use crate::analysis::lint::waits::{named_strikes, told};
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
-use crate::plan::{CallId, Effect, Plan, Target};
-use crate::policy::{BudgetRule, RetryPolicy, Schedule, WaitRange};
+use crate::plan::{CallId, Effect, Failure, Plan, Target};
+use crate::policy::{BudgetRule, DelayRule, RetryPolicy, Schedule, WaitRange};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -48,7 +52,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         if policy.max_attempts < MANY || first(&policy.schedule).any(|wait| wait.longest >= SHORT) {
             continue;
         }
-        let loops = calls.iter().filter(|&&call| !is_held_back(subject.plan, call));
+        let loops = calls.iter().filter(|&&call| !is_ended(subject.plan, call));
         let loops = loops.filter_map(|&call| Some((call, Turn::of(subject, call)?)));
         // The call whose attempts follow on each other most closely.
         let Some((call, turn)) = loops.min_by(|one, other| one.1.lasts_s.total_cmp(&other.1.lasts_s)) else { continue };
@@ -68,15 +72,18 @@ fn first(schedule: &Schedule) -> impl Iterator<Item = WaitRange> {
 }
 
 /// An attempt that fails, and the wait after it.
-struct Turn {
+struct Turn<'a> {
     lasts_s: f64,
     /// The fault by which it fails; none if the plan has none for it.
-    fault: Option<usize>,
+    fault: Option<&'a str>,
+    /// How many of them the call makes; none without a limit.
+    most: Option<u64>,
 }
 
-impl Turn {
-    /// The shortest of a call; none if an attempt fails only when it has taken as long as a wait should be.
-    fn of(subject: &Subject<'_>, id: CallId) -> Option<Self> {
+impl<'a> Turn<'a> {
+    /// The shortest of a call; none if an attempt fails only when it has taken as long as a wait should be, if the
+    /// caller is told to wait, and if there is not time for many.
+    fn of(subject: &Subject<'a>, id: CallId) -> Option<Self> {
         let plan = subject.plan;
         let policy = plan.policy_of(id);
         let call = &plan.calls[id.index()];
@@ -87,52 +94,64 @@ impl Turn {
         }
         let round_ns = 2.0 * call.network.mean_ns();
         let work_ns = plan.services[call.target.index()].service_time.mean_ns();
-        let by_faults = plan.faults.iter().enumerate().filter_map(|(at, fault)| {
+        let failures = named_strikes(subject, id).filter_map(|(fault, name)| {
             let Effect::Fail(failure) = &fault.effect else { return None };
-            let is_retried = policy.retry_on.contains(failure.error);
             let lasts_ns = if fault.targets.contains(&Target::Call(id)) {
                 failure.delay.mean_ns()
-            } else if fault.targets.contains(&Target::Service(call.target)) {
-                round_ns + if failure.works { work_ns } else { failure.delay.mean_ns() }
             } else {
-                return None;
+                round_ns + if failure.works { work_ns } else { failure.delay.mean_ns() }
             };
-            is_retried.then_some((lasts_ns, at))
+            policy.retry_on.contains(failure.error).then_some((lasts_ns, name, failure))
         });
-        let fastest = by_faults.min_by(|one, other| one.0.total_cmp(&other.0));
-        let (fails_ns, fault) = fastest.map_or((round_ns, None), |(lasts_ns, at)| (lasts_ns, Some(at)));
+        let at_once = failures.filter(|(_, _, failure)| !is_told_to_wait(policy, failure));
+        let fastest = at_once.min_by(|one, other| one.0.total_cmp(&other.0));
+        if fastest.is_none() && told(subject, id).is_some_and(|delay| delay >= SHORT) {
+            return None;
+        }
+        let (fails_ns, fault) = fastest.map_or((round_ns, None), |(lasts_ns, name, _)| (lasts_ns, Some(name)));
         let timeout_ns = call.timeout.after.as_ns() as f64;
         let attempt_ns = if is_refused { fails_ns.min(timeout_ns) } else { timeout_ns };
         let waits_ns =
             first(&policy.schedule).map(|wait| wait.mean_ns.unwrap_or(wait.longest.as_ns() as f64)).sum::<f64>();
-        Some(Self { lasts_s: (attempt_ns + waits_ns / f64::from(MANY - 1)) / 1e9, fault })
+        let most = subject.course(id, Failing::Late(Span::from_ns_f64(attempt_ns))).most;
+        let are_many = most.is_none_or(|most| most >= u64::from(MANY));
+        are_many.then_some(Self { lasts_s: (attempt_ns + waits_ns / f64::from(MANY - 1)) / 1e9, fault, most })
     }
 }
 
+/// Whether an error says when to come back, and the policy waits for that, or does not come back at all.
+fn is_told_to_wait(policy: &RetryPolicy, failure: &Failure) -> bool {
+    let rule = &policy.server_delay;
+    failure.retry_after.is_some_and(|delay| {
+        rule.rule != DelayRule::Ignore && (rule.refuses(delay) || delay.min(rule.at_most) >= SHORT)
+    })
+}
+
 /// Whether something other than the policy ends its loop: a budget that failures use up or that fills up slowly, or a
-/// breaker or throttle whose refusals are not retried.
-fn is_held_back(plan: &Plan, id: CallId) -> bool {
+/// breaker or throttle that is asked before each attempt and whose refusals are not retried.
+fn is_ended(plan: &Plan, id: CallId) -> bool {
     let call = &plan.calls[id.index()];
     let retried = plan.policy_of(id).retry_on;
     let by_budget = call.budget.is_some_and(|used| {
         let rule = &plan.budgets[used.pool as usize].rule;
         rule.runs_dry() || matches!(rule, BudgetRule::WindowedRatio(_))
     });
-    let by_breaker = call.breaker.is_some() && !retried.contains(ErrorKind::BreakerOpen);
+    let by_breaker = has_breaker_inside(call) && !retried.contains(ErrorKind::BreakerOpen);
     let by_throttle = call.throttle.is_some() && !retried.contains(ErrorKind::Throttled);
     by_budget || by_breaker || by_throttle
 }
 
-fn figure(subject: &Subject<'_>, policy: &RetryPolicy, call: CallId, turn: &Turn) -> String {
+fn figure(subject: &Subject<'_>, policy: &RetryPolicy, call: CallId, turn: &Turn<'_>) -> String {
     let name = subject.call_name(call);
     let failing = match turn.fault {
-        Some(fault) => format!("while `faults.{}` fails `{name}`", subject.plan.labels.faults[fault]),
+        Some(fault) => format!("while `faults.{fault}` fails `{name}`"),
         None => format!("while `{name}` fails at once"),
     };
-    let total_s = f64::from(policy.max_attempts) * turn.lasts_s;
-    let is_endless = policy.max_attempts == u32::MAX || total_s > 1.0;
+    let most = turn.most.and_then(|most| u32::try_from(most).ok()).unwrap_or(policy.max_attempts);
+    let total_s = f64::from(most) * turn.lasts_s;
+    let is_endless = most == u32::MAX || total_s > 1.0;
     let clients = subject.made(call).clients;
-    let (attempts, all) = (words::attempts(policy.max_attempts), words::count(clients));
+    let (attempts, all) = (words::attempts(most), words::count(clients));
     if turn.lasts_s == 0.0 {
         // Nothing in the plan takes time.
         return format!(

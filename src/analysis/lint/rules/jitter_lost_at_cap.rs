@@ -21,8 +21,9 @@ pub static RULE: Rule = Rule {
     why: "Jitter around a wait that is far above the cap is cut off with it: everybody waits for the cap. That happens \
           late, when an outage has lasted for a while, and so to everybody who waits for its end. With 500 ms doubled, \
           50 % to both sides and a cap of 5 s afterwards 87.5 % of the fifth waits are 5 s, and all from the sixth on: \
-          that is how the exponential random backoff of resilience4j/resilience4j reckons, and the producer of \
-          apache/kafka likewise.",
+          that is how the exponential random backoff of resilience4j/resilience4j reckons. The producer of \
+          apache/kafka applies its cap both before and after a jitter of 20 % to both sides: in the end exactly half \
+          of its waits are at the cap.",
     instead: "apply the cap first: `cap_order = \"before_jitter\"`, with `jitter = \"full\"` if no wait may exceed it",
     example: Example {
         bad: r#"

@@ -1,7 +1,8 @@
 //! A single wait that takes most of the time a call has.
 //!
-//! It looks at the waits that a call comes to when waits take their mean time, and attempts none, or `min_attempt`. It
-//! is silent where neither the call nor who waits for it has a time limit.
+//! It looks at the waits that a call comes to when waits take their mean time, and attempts none, or `min_attempt`.
+//! What a server may say about when to come back (`retry_after`) is not looked at. It is silent where neither the call
+//! nor who waits for it has a time limit.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};

@@ -4,7 +4,8 @@
 //! call at least once in a thousand attempts: otherwise nothing is given up while it is in service. What waits in a
 //! queue for longer than the timeout is wasted, too, but then the queue is the fault, and other rules speak of that.
 //! Silent also where the queue drops what it cannot serve in time (`drop = "deadline_aware"`): nothing is begun in
-//! vain there; and where it has an idempotency store: what goes on is not done again.
+//! vain there; and where it has an idempotency store that knows the retries by the keys of all clients who come by the
+//! call: what goes on is not done again.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -12,7 +13,7 @@ use crate::analysis::lint::subject::Subject;
 use crate::analysis::lint::waiting::{attempt, silent};
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
-use crate::plan::{Call, Cancel, Capacity, DropRule, Effect, Plan, Target};
+use crate::plan::{Call, Cancel, Capacity, DropRule, Effect, GroupId, Keys, Origin, Plan, Target};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -57,7 +58,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let goes_on = *cancel != Cancel::Running && *workers != Capacity::NO_LIMIT;
         let patience = attempt(subject, id);
         let is_retried = policy.retry_on.contains(ErrorKind::Timeout) && call.timeout.after < Span::LIMIT;
-        let is_spared = queue.drop_rule == DropRule::DeadlineAware || service.effects.store.is_some();
+        let is_recognised = service.effects.store.is_some() && sends_keys(subject, call);
+        let is_spared = queue.drop_rule == DropRule::DeadlineAware || is_recognised;
         if !goes_on || !is_retried || is_spared {
             continue;
         }
@@ -84,6 +86,25 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                 words::count(f64::from(*workers) * f64::from(*instances))
             ),
         });
+    }
+}
+
+/// Whether all attempts of a call bring the same key, whichever clients they are for. A key for each attempt of the
+/// clients is the same for all attempts further down.
+fn sends_keys(subject: &Subject<'_>, call: &Call) -> bool {
+    let plan = subject.plan;
+    let keys = |group: GroupId| plan.groups[group.index()].operations.keys;
+    match call.origin {
+        Origin::Group(group) => !matches!(keys(group), Keys::None | Keys::PerAttempt),
+        Origin::Service(service) => {
+            let leads = subject.leads_to(service);
+            let above = subject.calls().filter(|(id, _)| leads[id.index()]).map(|(_, call)| call.origin);
+            let mut groups = above.filter_map(|origin| match origin {
+                Origin::Group(group) => Some(group),
+                Origin::Service(_) => None,
+            });
+            groups.all(|group| keys(group) != Keys::None)
+        }
     }
 }
 

@@ -2,17 +2,20 @@
 //!
 //! An attempt may end badly for its caller although its work was done: its answer was late or lost, the connection
 //! broke, or an error came afterwards. Silent about calls that only try again what was turned away at the door, with
-//! `refused`, `overloaded` or `rate_limited`; where clients send a key for each operation and the store keeps it for
+//! `refused`, `overloaded` or `rate_limited`, unless that may come from further down, or from a fault that strikes when
+//! the work is done; where clients send a key for each operation and the store keeps it for
 //! longer than attempts follow on each other; and where there is a store, but the clients send it other keys: the rule
 //! `key-per-attempt` says that. With a store what was done is done again only as often as it has been forgotten.
 
+use crate::analysis::answers::Longest;
 use crate::analysis::course::Failing;
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
+use crate::analysis::lint::waits::strikes;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
-use crate::plan::{Call, CallId, GroupId, Keys, Origin, ServiceId, Store};
+use crate::plan::{Call, CallId, Effect, Fault, GroupId, Keys, Origin, ServiceId, Store, Target};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -26,8 +29,8 @@ pub static RULE: Rule = Rule {
           9110, section 9.2.2, has clients retry by themselves only what is idempotent, or is known not to have been \
           done.",
     instead: "give the service an `idempotency_store` that outlasts the retries, and let clients send \
-              `idempotency = \"key\"`; or retry only on what is turned away before any work: `refused`, `overloaded`, \
-              `rate_limited`",
+              `idempotency = \"key\"`; or, of a service that makes no calls of its own, retry only on what is turned away \
+              before any work: `refused`, `overloaded`, `rate_limited`",
     example: Example {
         bad: r#"
 [clients.shop]
@@ -101,14 +104,19 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     }
 }
 
-/// When a call sends its last attempt, or hedge, if none is answered; none if there is no last one.
+/// When a call sends its last attempt, or hedge, if they fail as late as they can; none if there is no last one. Without a
+/// timeout, or where none is tried again, they fail when the callee answers, or at once if nobody knows when.
 fn last_sent(subject: &Subject<'_>, id: CallId) -> Option<Span> {
-    let course = subject.course(id, Failing::Silently);
+    let plan = subject.plan;
+    let call = &plan.calls[id.index()];
+    let times_out = plan.policy_of(id).retry_on.contains(ErrorKind::Timeout) && call.timeout.after < Span::LIMIT;
+    let answer = || Longest::new(plan, &subject.paths.deadlines).answer(id).unwrap_or(Span::ZERO);
+    let fails_after = if times_out { Span::UNLIMITED } else { answer() };
+    let course = subject.course(id, Failing::Anyhow(fails_after));
     // Of very many not all are told.
     let is_told = course.most == Some(course.starts.len() as u64);
     let last = course.starts.last().filter(|_| is_told).map(|start| start.latest).or(course.given_up)?;
-    let hedged = subject.plan.calls[id.index()].hedge;
-    let hedges = hedged.map_or(0, |hedge| hedge.after.after.as_ns().saturating_mul(u64::from(hedge.copies)));
+    let hedges = call.hedge.map_or(0, |hedge| hedge.after.after.as_ns().saturating_mul(u64::from(hedge.copies)));
     Some(last + Span::from_ns(hedges.min(Span::LIMIT.as_ns())))
 }
 
@@ -140,12 +148,9 @@ impl Doubling {
         done: impl Fn(CallId) -> f64,
     ) -> Self {
         let leads = subject.leads_to(service);
-        let factor = |id: CallId, call: &Call| {
-            if may_follow_work(subject, (id, call), service) {
-                sent_at_most(subject, id, call).min(done(id))
-            } else {
-                1.0
-            }
+        let mut following = Following::new(subject, service);
+        let mut factor = |id: CallId, call: &Call| {
+            if following.may_follow(id) { sent_at_most(subject, id, call).min(done(id)) } else { 1.0 }
         };
         let factors: Vec<f64> =
             subject.calls().map(|(id, call)| if leads[id.index()] { factor(id, call) } else { 1.0 }).collect();
@@ -192,21 +197,69 @@ impl<F: Fn(Keys) -> bool> Walk<'_, F> {
     }
 }
 
-/// Whether a call tries something again after an error that may come after the work of a service.
-fn may_follow_work(subject: &Subject<'_>, (id, call): (CallId, &Call), service: ServiceId) -> bool {
-    if call.hedge.is_some() {
-        return true;
+/// Which calls try something again after an error that may come after the work of a service.
+struct Following<'a> {
+    subject: &'a Subject<'a>,
+    service: ServiceId,
+    /// By service: the calls that it makes.
+    made: Vec<Vec<CallId>>,
+    /// By call, as far as it has been asked for.
+    known: Vec<Option<bool>>,
+}
+
+impl<'a> Following<'a> {
+    fn new(subject: &'a Subject<'a>, service: ServiceId) -> Self {
+        let mut made = vec![Vec::new(); subject.plan.services.len()];
+        for (id, call) in subject.calls() {
+            if let Origin::Service(caller) = call.origin {
+                made[caller.index()].push(id);
+            }
+        }
+        Self { subject, service, made, known: vec![None; subject.plan.calls.len()] }
     }
-    let retry_on = subject.plan.policy_of(id).retry_on;
-    let is_direct = call.target == service && subject.plan.services[service.index()].steps.is_empty();
-    // Its callee may tell of a timeout, or of the end of a deadline, of its own.
-    let passes = |kind| retry_on.contains(kind) && !is_direct;
-    let times_out = retry_on.contains(ErrorKind::Timeout) && call.timeout.after < Span::LIMIT;
-    let others = [ErrorKind::Unavailable, ErrorKind::Reset, ErrorKind::Internal];
-    times_out
-        || passes(ErrorKind::Timeout)
-        || passes(ErrorKind::Deadline)
-        || others.into_iter().any(|kind| retry_on.contains(kind))
+
+    /// Whether a call that leads to the service does.
+    fn may_follow(&mut self, id: CallId) -> bool {
+        if let Some(known) = self.known[id.index()] {
+            return known;
+        }
+        let call = &self.subject.plan.calls[id.index()];
+        let retry_on = self.subject.plan.policy_of(id).retry_on;
+        let mut retried = ErrorKind::ALL.iter().copied().filter(|&kind| retry_on.contains(kind));
+        let may = call.hedge.is_some() || retried.any(|kind| self.comes_after_work((id, call), kind));
+        self.known[id.index()] = Some(may);
+        may
+    }
+
+    fn comes_after_work(&mut self, (id, call): (CallId, &Call), kind: ErrorKind) -> bool {
+        let is_direct = call.target == self.service && self.made[self.service.index()].is_empty();
+        match kind {
+            ErrorKind::Unavailable | ErrorKind::Reset | ErrorKind::Internal => true,
+            ErrorKind::Timeout => call.timeout.after < Span::LIMIT || !is_direct || self.is_told(id, kind),
+            // The end of its own time ends it; its callee may tell of that of a call of its own.
+            ErrorKind::Deadline => !is_direct || self.is_told(id, kind),
+            _ => self.is_told(id, kind),
+        }
+    }
+
+    /// Whether its callee may answer a call, when the work was done, with an error that otherwise comes before any: one
+    /// of what the service calls, of what is called beside it, or after another attempt at it; or one of a fault that
+    /// strikes after the work.
+    fn is_told(&mut self, id: CallId, kind: ErrorKind) -> bool {
+        let subject = self.subject;
+        let mut last = id;
+        while subject.plan.calls[last.index()].target != self.service {
+            let &[only] = self.made[subject.plan.calls[last.index()].target.index()].as_slice() else { return true };
+            if subject.plan.calls[only.index()].copies > 1 || self.may_follow(only) {
+                return true;
+            }
+            last = only;
+        }
+        let at_service = |fault: &&Fault| fault.targets.contains(&Target::Service(self.service));
+        let works_and_fails =
+            |fault: &Fault| matches!(&fault.effect, Effect::Fail(failure) if failure.works && failure.error == kind);
+        !self.made[self.service.index()].is_empty() || strikes(subject, last).filter(at_service).any(works_and_fails)
+    }
 }
 
 /// How many attempts a call sends at most, hedges included; infinite without a limit.

@@ -26,7 +26,7 @@ pub static RULE: Rule = Rule {
     why: "Backoff that doubles without an end is as long as the outage was: a client that failed a moment before the \
           end waits all of its last wait before it notices. With 10 minutes that grow fivefold, attempts come 10, 60, \
           310, 1,560 and 7,810 minutes after the first; an outage of 1,600 minutes is noticed 6,210 minutes after its \
-          end (matrix-org/synapse, issue 14513). Capped at an hour it would have been 30 minutes.",
+          end (matrix-org/synapse, issue 14513). Capped at an hour it would have been 20 minutes.",
     instead: "cap the waits at the lag that is bearable after an outage, such as `cap = \"60s\"`",
     example: Example {
         bad: r#"
