@@ -46,6 +46,11 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         if load.standing != Some(Standing::Vulnerable) {
             continue;
         }
+        let Some(caller) = subject.first_to(id, &impatient) else { continue };
+        let times = subject.holding.times(id);
+        if !caller.bears(times.answer_s) || caller.bears(longest_stay_s(service, times)) {
+            continue;
+        }
         let load = without_fallbacks(subject, id).unwrap_or_else(|| load.clone());
         let bound = load.capacity_rps.or(load.capacity_at_most_rps);
         let (Some(Standing::Vulnerable), Some(capacity), Some(offered), Some(failing)) =
@@ -53,9 +58,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         else {
             continue;
         };
-        let Some(caller) = subject.first_to(id, &impatient) else { continue };
-        let times = subject.holding.times(id);
-        if !caller.bears(times.answer_s) || caller.bears(longest_stay_s(service, times)) || offered <= 0.0 {
+        if offered <= 0.0 {
             continue;
         }
         let (can_do, comes_back) = if load.capacity_rps.is_some() {
@@ -81,6 +84,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// In plans with more services than these, loads are not reckoned again without fallbacks: that takes too long.
+const SERVICES_MAX: usize = 100;
+
 /// The load of a service that stands in for others, if those do not fail; none of any other service.
 fn without_fallbacks(subject: &Subject<'_>, service: ServiceId) -> Option<ServiceLoad> {
     let leads = subject.leads_to(service);
@@ -89,7 +95,7 @@ fn without_fallbacks(subject: &Subject<'_>, service: ServiceId) -> Option<Servic
         spare.map(|spare| (id, spare))
     };
     let spares: Vec<(CallId, CallId)> = subject.calls().filter_map(stands_in).collect();
-    if spares.is_empty() {
+    if spares.is_empty() || subject.plan.services.len() > SERVICES_MAX {
         return None;
     }
     let mut plan = subject.plan.clone();
