@@ -28,13 +28,13 @@ impl Impatient {
     }
 }
 
-/// Whether anything but the number of attempts keeps a call from retrying.
+/// Whether anything but the number of attempts keeps a call, or those that would come after it, from retrying.
 pub fn is_held_back(call: &Call) -> bool {
-    call.budget.is_some() || call.throttle.is_some() || has_breaker_inside(call)
+    call.budget.is_some() || call.is_guarded()
 }
 
-/// Whether a breaker is asked before each of its attempts. One that stands outside lets a call retry as it likes once
-/// that has begun.
+/// Whether a breaker is asked before each of its attempts. One that stands outside keeps calls from beginning, and lets
+/// those retry as they like that have begun.
 pub fn has_breaker_inside(call: &Call) -> bool {
     call.breaker.as_deref().is_some_and(|guard| guard.rule.position == Position::Inside)
 }
@@ -99,7 +99,10 @@ impl Subject<'_> {
     /// The calls that try again after a timeout, with nothing to hold them back; who waits for the shortest time first.
     pub fn impatient(&self) -> Vec<Impatient> {
         let calls = self.retrying().filter(|(id, call, policy)| {
-            !is_held_back(call)
+            // Calls that go on without an end need no others to begin.
+            let is_endless = policy.max_attempts == u32::MAX && self.time_limit(*id) >= Span::LIMIT;
+            let is_let_on = is_endless && call.budget.is_none() && call.throttle.is_none() && !has_breaker_inside(call);
+            (is_let_on || !is_held_back(call))
                 && call.timeout.after < Span::LIMIT
                 && policy.retry_on.contains(ErrorKind::Timeout)
                 && self.course(*id, Failing::Silently).most.is_none_or(|most| most > 1)

@@ -55,7 +55,8 @@ fn what_is_turned_away_further_down_was_done() {
 #[test]
 fn a_store_may_forget_before_errors_are_tried_again() {
     let text = r#"
-clients.shop = { idempotency = "key", arrivals = { constant = { rate = 10 } } }
+clients.shop.idempotency = "key"
+clients.shop.arrivals = { constant = { rate = 10 } }
 clients.shop.calls.payments = { timeout = "1s", retry = "again" }
 services.payments = { service_time = "5ms", writes = true, idempotency_store = { ttl = "1s" } }
 retries.again = { max_attempts = 2, backoff = { fixed = "5s" }, retry_on = ["unavailable"] }
@@ -92,6 +93,22 @@ fn a_breaker_outside_lets_a_loop_go_on() {
     }
 }
 
+/// Nor does it end a storm of timeouts, once every client has a call under way.
+#[test]
+fn a_breaker_outside_lets_a_storm_go_on() {
+    let text = r#"
+clients.web = { count = 100, arrivals = { closed = { think = "1s" } }, calls.db = { timeout = "100ms", retry = "again" } }
+services.db = { workers = 4, service_time = "25ms" }
+retries.again = { max_attempts = "unlimited", backoff = { fixed = "50ms" } }
+"#;
+    let breaker =
+        r#"clients.web.calls.db.breaker={ trip = { consecutive = 5 }, open_for = "5s", position = "outside" }"#;
+    let inside = breaker.replace("outside", "inside");
+    assert_eq!(figures("unbounded-fifo", text, &[breaker]).len(), 1);
+    assert_eq!(figures("unbounded-fifo", text, &[&inside]), [""; 0]);
+    assert_eq!(figures("unbounded-fifo", text, &[breaker, "retries.again.max_attempts=5"]), [""; 0], "calls end");
+}
+
 /// Calls that go on until they succeed do not fail with what is tried again.
 #[test]
 fn calls_that_never_end_are_never_counted() {
@@ -104,7 +121,7 @@ fn calls_that_never_end_are_never_counted() {
     for (set, is_found) in [
         (vec![calls, &unavailable], true),
         (vec![calls, &internal, bug], false),
-        (vec![&*unavailable], false),
+        (vec![r#"clients.agent.calls.api.breaker.counts="attempts""#, &unavailable], false),
         (vec![calls, &unavailable, limit], false),
     ] {
         let set: Vec<&str> = [&*outside].into_iter().chain(set).collect();
@@ -137,7 +154,7 @@ fn one_deadline_is_enough_for_a_breaker_to_open() {
     let text = r#"
 clients.a = { arrivals = { constant = { rate = 10 } }, calls.b = { timeout = "100ms", propagate_deadline = true } }
 clients.z = { arrivals = { constant = { rate = 10 } }, calls.b = { timeout = "10s" } }
-services.b.calls.c = { timeout = "2s" }
+services.b.calls.c.timeout = "2s"
 services.b.calls.c.breaker = { trip = { consecutive = 1 }, open_for = "1s", failure_on = ["deadline"] }
 services.c = {}
 faults.slow = { on = ["c"], from = "10s", until = "20s", effect = { slow = { add = "300ms" } } }
@@ -155,7 +172,8 @@ faults.slow = { on = ["c"], from = "10s", until = "20s", effect = { slow = { add
 /// One caller, one call after another, with up to five attempts that spread over 1.5 s.
 const SPREAD: &str = r#"
 clients.app.arrivals = { closed = { think = "1ms" } }
-clients.app.calls.server = { timeout = "1s", retry = "policy" }
+clients.app.calls.server.timeout = "1s"
+clients.app.calls.server.retry = "policy"
 clients.app.calls.server.breaker = { trip = { count = { failures = 6, window = "1s" } }, open_for = "5s" }
 services.server = {}
 retries.policy = { max_attempts = 5, backoff = { exponential = { base = "100ms" } } }
@@ -178,7 +196,7 @@ fn a_window_is_filled_by_calls_that_end_early() {
 fn a_budget_keeps_one_call_from_opening_a_breaker() {
     let text = r#"
 clients.app.arrivals = { burst = {} }
-clients.app.calls.server = { retry = "policy" }
+clients.app.calls.server.retry = "policy"
 clients.app.calls.server.breaker = { trip = { count = { failures = 6, window = "10s" } }, open_for = "5s" }
 services.server = {}
 retries.policy = { max_attempts = 8, backoff = { fixed = "50ms" } }
@@ -222,7 +240,7 @@ retries.sdk = { max_attempts = 3, backoff = { exponential = { base = "100ms" } }
         "in an outage of `api`, and as long as it lasts, 600 retries may be under way at once; `api` can do 500 per \
          second"
     );
-    let windowed = r#"windowed_ratio = { ratio = 0.2, ttl = "10s", min_per_second = 1 }"#;
+    let windowed = r#"windowed_ratio = { ratio = 0.2, ttl = "10s", min_per_second = 1, deposit = "success" }"#;
     assert_eq!(
         figure(windowed, &[]),
         "an outage of `api` asks for up to 800 retries per second, and as long as it lasts 500 of them are granted for \

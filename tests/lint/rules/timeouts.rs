@@ -239,12 +239,13 @@ fn work_that_is_sent_again_must_end() {
         r#"services.db.cancel="running""#,
         r#"services.db.queue={ drop = "deadline_aware" }"#,
         r#"services.db.workers="unlimited""#,
-        r#"services.db.idempotency_store={ ttl = "1h" }"#,
         r#"retries.thrice.retry_on=["unavailable"]"#,
         "retries.thrice.max_attempts=1",
     ] {
         assert_eq!(goes_on(&[harmless]), [""; 0], "{harmless}");
     }
+    let store = r#"services.db.idempotency_store={ ttl = "1h" }"#;
+    assert_eq!(goes_on(&[store, r#"clients.web.idempotency="key""#]), [""; 0], "what goes on is not done again");
     let slow = r#"faults.slow={ on = ["db"], from = "1s", effect = { slow = { factor = 2 } } }"#;
     let slowed = goes_on(&[fast, slow]);
     assert!(slowed.len() == 1 && slowed[0].contains("during `slow`, one request"), "{slowed:?}");

@@ -1,8 +1,9 @@
 //! A breaker that opens though nothing is wrong.
 //!
 //! What comes anyway is what the file says of it: a `fail` fault for the whole run that strikes less than half of the
-//! attempts (more is an outage), and the timeouts of services that call nobody and are slow now and then. Silent
-//! where a rate matters and there is none, and where the window does not hold the minimum of calls.
+//! attempts (more is an outage), and the timeouts of services that call nobody and are slow now and then. By
+//! chance more of them come together than usual: that is said if it keeps the breaker open for a hundredth of the time.
+//! Silent where a rate matters and there is none, and where the window does not hold the minimum of calls.
 
 use crate::analysis::lint::chance::{attempts, slower};
 use crate::analysis::lint::findings::{Findings, Hit};

@@ -3,9 +3,9 @@
 //! Looked at are callers whose calls follow each other and that have a breaker of their own: clients that make a
 //! request when the last one is over, and those at a constant rate that are done before their next one is due (there
 //! without jitter only). Their calls fail as fast as can be, and wait as short as can be. Silent where a server's
-//! word may make waits shorter, and where `breaker-never-opens` has spoken. And silent about clients that make a request
-//! when the last one is over if calls may end before their last attempt, so that the next ones follow sooner: by a
-//! budget or a throttle, or by a fault of the file with an error that is not tried again.
+//! word may make waits shorter, and where `breaker-never-opens` has spoken. And silent about clients that make a
+//! request when the last one is over if calls may end before their last attempt, so that the next ones follow sooner:
+//! by a budget or a throttle, or by a fault of the file with an error that is not tried again.
 
 use crate::analysis::lint::endings::Row;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -81,7 +81,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
                 words::count(f64::from(wanted))
             ),
             figure: format!(
-                "while every attempt of `{name}` fails at once and is tried again, no {window} hold more than {} of a caller's failures",
+                "while every attempt of `{name}` fails at once and is tried again, no {window} hold more than {} of a \
+                 caller's failures",
                 words::count(most as f64)
             ),
         });

@@ -176,7 +176,8 @@ fn figure(subject: &Subject<'_>, floor: &Floor<'_>) -> String {
                     words::count(asked.min(per_second))
                 ),
                 None => format!(
-                    "as long as an outage of `{service}` lasts, {} retries per second are granted for nothing; {against}",
+                    "as long as an outage of `{service}` lasts, {} retries per second are granted for nothing; \
+                     {against}",
                     words::count(per_second)
                 ),
             }

@@ -29,8 +29,8 @@ pub static RULE: Rule = Rule {
           9110, section 9.2.2, has clients retry by themselves only what is idempotent, or is known not to have been \
           done.",
     instead: "give the service an `idempotency_store` that outlasts the retries, and let clients send \
-              `idempotency = \"key\"`; or, of a service that makes no calls of its own, retry only on what is turned away \
-              before any work: `refused`, `overloaded`, `rate_limited`",
+              `idempotency = \"key\"`; or, of a service that makes no calls of its own, retry only on what is turned \
+              away before any work: `refused`, `overloaded`, `rate_limited`",
     example: Example {
         bad: r#"
 [clients.shop]
