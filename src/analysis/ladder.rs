@@ -33,7 +33,8 @@ pub struct Hop {
     pub target: String,
     /// The call in whose place it is made, when that has failed.
     pub instead_of: Option<String>,
-    /// How many attempts it makes at most: as many as its policy allows and as have time; none without a limit.
+    /// How many attempts it makes at most: as many as its policy allows and as have time, on whatever path; none
+    /// without a limit.
     pub attempts: Option<u32>,
     /// How many copies of it there are.
     pub copies: u32,
@@ -190,9 +191,11 @@ impl Walk<'_> {
 fn path(client: &str, hops: &[Hop]) -> Path {
     let attempts = |without: Option<usize>| {
         hops.iter().enumerate().try_fold(1_u64, |product, (at, hop)| {
-            let attempts = match without == Some(at) {
-                true => u64::from(hop.attempts.unwrap_or(1).min(1)),
-                false => u64::from(hop.attempts?),
+            let attempts = match hop.attempts {
+                Some(attempts) if without != Some(at) => u64::from(attempts),
+                None if without != Some(at) => return None,
+                // Who has no time for one does not make one either.
+                attempts => u64::from(attempts.unwrap_or(1).min(1)),
             };
             let copies = u64::from(hop.copies).saturating_mul(1 + u64::from(hop.hedges));
             Some(product.saturating_mul(attempts).saturating_mul(copies))

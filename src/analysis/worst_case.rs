@@ -28,8 +28,8 @@ impl Allowance {
 }
 
 /// How many attempts arrive at each service for one request of a client group, if every call makes as many as its
-/// policy allows and as have time: the product of the attempts along a path, added up over all paths. Of calls that are made with a
-/// probability, or chosen by weight, it is the mean.
+/// policy allows and as have time: the product of the attempts along a path, added up over all paths. Of calls that are
+/// made with a probability, or chosen by weight, it is the mean.
 ///
 /// None if a call has no limit to its attempts; and where a budget limits them, since then it does, and not the policy.
 pub fn attempts_at_most(plan: &Plan, group: GroupId) -> Option<Vec<f64>> {

@@ -109,9 +109,9 @@ fn who_has_no_time_makes_no_attempt() {
     let both = Both::of(&scenario.unwrap_or_else(|wrong| panic!("{wrong}")));
     let call = both.call("base", "api->db");
     assert_eq!((call.inherited_s, call.worst_s), (Some(0.0), Some(0.0)));
-    assert_eq!((call.refused.most, call.silent.most), (Some(0), Some(0)));
-    assert_eq!((call.success.independent, call.success.correlated), (0.0, 0.0));
-    assert_eq!((call.success.independent_attempts, call.success.correlated_attempts), (Some(0.0), Some(0.0)));
+    assert_eq!((call.refused.most, call.silent.most, call.success.attempts), (Some(0), Some(0), Some(0)));
+    let path = &both.explanation("base").paths[0];
+    assert_eq!((path.attempts, path.hops[1].without_retries), (Some(0), Some(0)));
     assert_eq!(both.of_service("base", "db", "arrivals"), 0.0);
 }
 

@@ -81,9 +81,7 @@ pub(super) fn sentences(calls: &[CallExplained], width: usize) -> String {
             unfit(&call.unfit),
             call.has_budget.then(|| "its retry budget may refuse retries: then there are fewer attempts".to_owned()),
             call.is_guarded.then(|| "its breaker or throttle may hold attempts back: then fewer are sent".to_owned()),
-            call.minds_servers.then(|| {
-                "an error may say when to try again: then it waits as that says, which is counted in".to_owned()
-            }),
+            call.minds_servers.then(|| "an error may say when to try again: then it waits as that says".to_owned()),
             peaks(call),
         ];
         for said in said.into_iter().flatten() {
