@@ -76,3 +76,50 @@ fn a_long_chain_is_cut_short() {
          than 10^15 attempts"
     );
 }
+
+/// What the upper layer does not try again is not multiplied; an error that both retry is, and so is a timeout of the
+/// upper one, which may come of the attempts beneath.
+#[test]
+fn a_layer_multiplies_only_what_it_tries_again() {
+    let text = r#"
+        clients.web = { arrivals = { constant = { rate = 10 } }, calls.app = { retry = "outer" } }
+        services.app.calls.db = { timeout = "100ms", retry = "inner" }
+        services.db = { service_time = "5ms" }
+        retries.inner = { max_attempts = 3, backoff = { fixed = "20ms" } }
+        retries.outer = { max_attempts = 3, backoff = { fixed = "20ms" }, retry_on = ["internal"] }
+    "#;
+    let count = |set: &[&str]| found("layered-retries", text, set).len();
+    assert_eq!(count(&[]), 0);
+    assert_eq!(count(&[r#"retries.outer.retry_on=["internal", "unavailable"]"#]), 1);
+    let times_out = r#"retries.outer.retry_on=["timeout"]"#;
+    assert_eq!(count(&[times_out, r#"retries.inner.retry_on=["refused"]"#]), 0, "nothing of the outer one times out");
+    let limited = r#"clients.web.calls.app.timeout="200ms""#;
+    assert_eq!(count(&[times_out, r#"retries.inner.retry_on=["refused"]"#, limited]), 1);
+    // One attempt fits into the time, whatever the policy allows.
+    assert_eq!(count(&["retries.outer.retry_on=[\"unavailable\"]", "services.app.calls.db.total_timeout=\"10ms\""]), 0);
+}
+
+/// However many paths there are: eight diamonds in a row make 256 of them, and beside them two layers multiply. Of one
+/// uppermost layer the worst way down is told, and each has its own.
+#[test]
+fn layers_are_found_beside_any_number_of_paths() {
+    let mut text = "retries.p.max_attempts = 3\nservices.s8 = {}\nservices.db = {}\nservices.app.calls.db.retry = \"p\"\n\
+                    services.app.calls.s8.retry = \"p\"\nservices.other.calls.db.retry = \"p\"\n\
+                    clients.web = { arrivals = { burst = {} }, calls = { s0 = {}, app = { retry = \"p\" }, other = { retry = \"p\" } } }\n"
+        .to_owned();
+    for at in 0..8 {
+        let next = at + 1;
+        writeln!(text, "services.s{at}.calls = {{ l{next} = {{}}, r{next} = {{}} }}").expect("a string takes anything");
+        writeln!(text, "services.l{next}.calls.s{next} = {{}}\nservices.r{next}.calls.s{next} = {{}}")
+            .expect("likewise");
+    }
+    let found = found("layered-retries", &text, &[]);
+    let messages: Vec<&str> = found.iter().map(|finding| finding.message.as_str()).collect();
+    assert_eq!(
+        messages,
+        [
+            "retries multiply along `web->app`, `app->db`: 3 x 3 = 9 attempts",
+            "retries multiply along `web->other`, `other->db`: 3 x 3 = 9 attempts",
+        ]
+    );
+}
