@@ -205,8 +205,8 @@ pub(super) fn timeouts(calls: &[CallExplained], width: usize) -> String {
         column("p99", &known, |(_, callee)| time(callee.p99_s)),
         column(&asked, &known, |(_, callee)| time(callee.timeout_for_that_s)),
     ];
-    let head = "Service time of callees that call nobody, without a queue, and the timeout that it asks for with the \
-                way there and back:";
+    let head = "Service time of callees that call nobody, for one request alone; the timeout has the way there and back \
+                in it:";
     let names = column("call", &known, |(call, _)| call.call.clone());
     sentence(head, ["", "  "], width) + &grid::evenly(&names, &columns, width)
 }
