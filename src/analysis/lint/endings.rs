@@ -4,8 +4,8 @@
 //! calls of one caller that follow each other while every attempt fails at once and is retried.
 
 use crate::analysis::Course;
+use crate::analysis::lint::limits::{at_once, longest};
 use crate::analysis::lint::subject::{Subject, densest};
-use crate::analysis::lint::waiting::{at_once, longest};
 use crate::plan::{Arrivals, CallId, Effect, Group, GroupId, Guard, Origin, Plan, Target};
 use crate::policy::{Breaker, Counts};
 use crate::time::Span;

@@ -8,12 +8,12 @@ mod chance;
 mod endings;
 mod findings;
 mod grants;
+mod limits;
 mod rule;
 mod rules;
 mod storm;
 mod subject;
 mod tail;
-mod waiting;
 mod waits;
 mod words;
 

@@ -6,9 +6,9 @@
 
 use crate::analysis::Over;
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::{at_once, silent};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{at_once, silent};
 use crate::analysis::lint::words;
 use crate::policy::{DelayRule, RetryPolicy};
 use crate::scenario::Severity;

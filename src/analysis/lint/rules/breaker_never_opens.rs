@@ -9,9 +9,9 @@
 
 use crate::analysis::lint::endings::within;
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::{attempt, longest, may_inherit_deadline};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, longest, may_inherit_deadline};
 use crate::analysis::lint::waits::strikes;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;

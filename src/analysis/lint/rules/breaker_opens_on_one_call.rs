@@ -7,10 +7,10 @@
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::grants::in_outage;
+use crate::analysis::lint::limits::at_once;
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::rules::breaker_never_opens::cannot_open;
 use crate::analysis::lint::subject::{Subject, densest};
-use crate::analysis::lint::waiting::at_once;
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
 use crate::plan::{CallId, Guard, Origin};

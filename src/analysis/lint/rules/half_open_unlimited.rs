@@ -4,9 +4,9 @@
 //! with a breaker of its own.
 
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::attempt;
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::attempt;
 use crate::analysis::lint::words;
 use crate::plan::{Arrivals, Call, Guard, Origin, Plan};
 use crate::policy::Breaker;

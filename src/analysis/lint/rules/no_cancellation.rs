@@ -8,9 +8,9 @@
 //! call: what goes on is not done again.
 
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::{attempt, silent};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, silent};
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
 use crate::plan::{Call, Cancel, Capacity, DropRule, Effect, GroupId, Keys, Origin, Plan, Target};

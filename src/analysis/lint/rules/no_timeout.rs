@@ -4,9 +4,9 @@
 //! "running"` end with their caller, and nothing is said of them if everybody gives that up some time.
 
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::{attempt, ended_from_above, is_among};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, ended_from_above, is_among};
 use crate::analysis::lint::words;
 use crate::plan::{Arrivals, Call, CallId, Capacity, GroupId, Origin};
 use crate::scenario::Severity;

@@ -5,9 +5,9 @@
 //! waits for. Where an attempt has no timeout either, `no-timeout` says so.
 
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::{ended_from_above, is_among, longest};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{ended_from_above, is_among, longest};
 use crate::analysis::lint::words;
 use crate::plan::{Call, CallId, Origin};
 use crate::scenario::Severity;

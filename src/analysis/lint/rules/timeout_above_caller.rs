@@ -8,9 +8,9 @@
 use crate::analysis::answers::Longest;
 use crate::analysis::course::{Course, Endless, Failing};
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::attempt;
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::attempt;
 use crate::analysis::lint::words;
 use crate::analysis::{Hop, Over};
 use crate::plan::{CallId, Origin};

@@ -6,9 +6,9 @@
 
 use crate::analysis::answers::Quickest;
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::{attempt, silent};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, silent};
 use crate::analysis::lint::words;
 use crate::plan::{Call, CallId};
 use crate::scenario::Severity;

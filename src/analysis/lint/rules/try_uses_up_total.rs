@@ -4,9 +4,9 @@
 //! ends attempts earlier: that is what the retries may be for.
 
 use crate::analysis::lint::findings::{Findings, Hit};
+use crate::analysis::lint::limits::{attempt, silent};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::Subject;
-use crate::analysis::lint::waiting::{attempt, silent};
 use crate::analysis::lint::words;
 use crate::failure::ErrorKind;
 use crate::scenario::Severity;

@@ -1,4 +1,4 @@
-//! How long calls wait, and who ends them: what the rules about timeouts ask.
+//! What limits the time of calls, and who ends them: what the rules about timeouts ask.
 
 use crate::analysis::course::{Course, Failing};
 use crate::analysis::lint::subject::Subject;
@@ -12,12 +12,12 @@ pub fn attempt(subject: &Subject<'_>, id: CallId) -> Span {
 
 /// How it goes when all attempts fail at once, with an error that is retried if any is.
 pub fn at_once(subject: &Subject<'_>, id: CallId) -> Course {
-    course(subject, id, Failing::Late(Span::ZERO))
+    subject.course(id, Failing::Late(Span::ZERO))
 }
 
 /// How it goes when no attempt gets an answer.
 pub fn silent(subject: &Subject<'_>, id: CallId) -> Course {
-    course(subject, id, Failing::Silently)
+    subject.course(id, Failing::Silently)
 }
 
 /// The longest that it can take, however its attempts fail; none where that has no end.
@@ -44,10 +44,6 @@ pub fn may_inherit_deadline(subject: &Subject<'_>, id: CallId) -> bool {
         }
     }
     false
-}
-
-fn course(subject: &Subject<'_>, id: CallId, failing: Failing) -> Course {
-    Course::of(subject.plan, id, failing, subject.paths.deadlines[id.index()])
 }
 
 /// By service: whether all of its work is ended, with the calls that it makes, when whoever waits for it gives up; and
