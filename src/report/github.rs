@@ -5,7 +5,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use crate::analysis::lint::Finding;
+use crate::analysis::lint::{Finding, Linted};
 use crate::experiment::{Judgement, Position, Regressions, Summary, Trend, Verdict};
 use crate::report::lint::{self, Looked, Shown};
 use crate::report::{regression, text, verdict};
@@ -40,16 +40,19 @@ pub fn findings(files: &[Looked<'_>], shown: Shown, width: usize) -> String {
     let mut text = String::new();
     for (file, looked) in files {
         match looked {
-            Ok(linted) => text.extend(linted.shown(shown.least).map(|finding| of_finding(file, finding).to_string())),
+            Ok(linted) => {
+                text.extend(linted.shown(shown.least).map(|finding| of_finding(file, linted, finding).to_string()))
+            }
             Err(wrong) => text += &errors(file, wrong),
         }
     }
     if shown.quiet { text } else { text + &lint::conclusion(files, width) }
 }
 
-fn of_finding<'a>(file: &'a Path, finding: &Finding) -> Annotation<'a> {
-    let variants = finding.variants.join(", ");
-    let message = format!("{}: {}\nin variants: {variants}\n{}", finding.message, finding.figure, finding.instead);
+fn of_finding<'a>(file: &'a Path, linted: &Linted, finding: &Finding) -> Annotation<'a> {
+    let said = format!("{}: {}", finding.message, finding.figure);
+    let lines = [Some(said), linted.within(finding), Some(finding.instead.to_owned())];
+    let message = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
     Annotation { severity: finding.severity.into(), file, position: finding.position, title: finding.rule, message }
 }
 

@@ -95,4 +95,5 @@ fn a_file_that_is_no_scenario_fails_the_run() {
     let github = String::from_utf8(github.stdout).unwrap();
     assert!(github.contains("::error file=wrong.toml,line=4,col=1,title=wrong scenario::"), "{github}");
     assert!(github.contains("::error file=hot loop.toml,line=7,col="), "{github}");
+    assert!(!github.contains("in variant"), "a file without variants has none to name: {github}");
 }

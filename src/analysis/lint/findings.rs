@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde::{Serialize, Serializer};
 
-use crate::analysis::lint::Rule;
+use crate::analysis::lint::{Rule, words};
 use crate::experiment::Position;
 use crate::scenario::places::{Effective, Found, Places};
 use crate::scenario::{Allowed, Diagnostic, Severity};
@@ -43,6 +43,13 @@ fn in_a_word<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok,
 }
 
 impl Finding {
+    /// In which variants it is so, in words; none if it is in all of so many.
+    pub(super) fn within(&self, variants: usize) -> Option<String> {
+        let noun = if self.variants.len() == 1 { "variant" } else { "variants" };
+        let names = words::names(self.variants.iter().map(String::as_str));
+        (self.variants.len() < variants).then(|| format!("in {noun} {names}"))
+    }
+
     /// As a message; `variants` are those of the file.
     pub(super) fn diagnostic(&self, variants: usize) -> Diagnostic {
         let message = Diagnostic::new(self.message.as_str()).breaks(self.rule, self.severity);
@@ -55,12 +62,9 @@ impl Finding {
             Some(reason) => message.note(format!("allowed: {reason}")),
             None => message,
         };
-        let message = if self.variants.len() < variants {
-            let names: Vec<String> = self.variants.iter().map(|name| format!("`{name}`")).collect();
-            let noun = if names.len() == 1 { "variant" } else { "variants" };
-            message.note(format!("in {noun} {}", names.join(", ")))
-        } else {
-            message
+        let message = match self.within(variants) {
+            Some(within) => message.note(within),
+            None => message,
         };
         message.hint(self.instead)
     }

@@ -58,6 +58,11 @@ impl Linted {
         self.findings.iter().filter(move |finding| finding.allowed.is_none() && finding.severity <= least)
     }
 
+    /// In which variants something was found, in words; none if it is in all of them.
+    pub fn within(&self, finding: &Finding) -> Option<String> {
+        finding.within(self.variants)
+    }
+
     fn told<'a>(&self, findings: impl Iterator<Item = &'a Finding>) -> Diagnostics {
         let list = findings.map(|finding| finding.diagnostic(self.variants)).collect();
         Diagnostics::new(self.sources.clone(), list)
