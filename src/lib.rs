@@ -65,6 +65,7 @@ pub mod analysis;
 pub mod dist;
 pub mod experiment;
 pub mod failure;
+pub mod import;
 pub mod metrics;
 mod number;
 pub mod plan;

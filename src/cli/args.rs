@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use stormsim::import;
 use stormsim::report::files::Charts;
 
 /// Retry-storm simulator: what your timeouts, retries and backoff will do in the next outage.
@@ -38,8 +40,31 @@ pub enum Command {
     Lint(LintArguments),
     /// Write a scenario to start from, for one of the usual cases; without a name, list what there is.
     Init(InitArguments),
+    /// Make a scenario of a configuration file of another product: its retries, timeouts and breakers.
+    Import(ImportArguments),
     /// Print the JSON Schema of scenario files, for completion and checks in an editor.
     Schema,
+}
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// The format of the file.
+    #[arg(value_name = "FORMAT", value_parser = PossibleValuesParser::new(import::Format::ALL.map(import::Format::name)))]
+    pub format: String,
+    /// The file.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// A scenario to put the settings into: policies under their names, the others into the calls that they are about.
+    /// What comes of it is printed, the file stays as it is.
+    #[arg(long, value_name = "SCENARIO")]
+    pub into: Option<PathBuf>,
+    /// Write the scenario to this file, which must not exist, and not to standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Say nothing of what surprises or is left out.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// When to use colours.

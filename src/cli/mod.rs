@@ -7,6 +7,7 @@ mod compare;
 mod explain;
 mod frontier;
 mod grid;
+mod import;
 mod init;
 mod interrupt;
 mod lint;
@@ -73,6 +74,7 @@ pub fn main() -> ExitCode {
         Command::Test(test) => interrupt::install(terminal).and_then(|()| test::run(test, &terminal)),
         Command::Explain(explain) => explain::run(explain, &terminal),
         Command::Lint(lint) => lint::run(lint, &terminal),
+        Command::Import(import) => import::run(import, &terminal),
         Command::Init(init) => init::run(init, &terminal),
         Command::Schema => schema::run(&terminal),
     };

@@ -32,18 +32,33 @@ impl Read for Limited {
 
 /// The text of a scenario file.
 pub fn read_scenario(path: &Path) -> Result<String, Diagnostic> {
+    let what = What {
+        folder: "name a scenario file in it",
+        large: "is it a scenario? measured times belong into files of their own, which it names",
+    };
+    read_text(path, &what)
+}
+
+/// What is read, for messages: what to do where it is a folder, and where it is too large.
+pub struct What {
+    /// It is a folder.
+    pub folder: &'static str,
+    /// It is too large.
+    pub large: &'static str,
+}
+
+/// The text of a file of that kind, which may be as large as a scenario.
+pub fn read_text(path: &Path, what: &What) -> Result<String, Diagnostic> {
     let shown = path.display();
     if path.is_dir() {
-        let error = Diagnostic::new(format!("`{shown}` is a folder"));
-        return Err(error.hint("name a scenario file in it"));
+        return Err(Diagnostic::new(format!("`{shown}` is a folder")).hint(what.folder));
     }
     let unreadable = |error: io::Error| Diagnostic::new(format!("cannot read `{shown}`: {}", reason(&error)));
     let mut file = Limited::open(path, SCENARIO_BYTES_MAX).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).map_err(unreadable)?;
     if file.is_exceeded() {
-        let error = Diagnostic::new(too_large(path, SCENARIO_BYTES_MAX));
-        return Err(error.hint("is it a scenario? measured times belong into files of their own, which it names"));
+        return Err(Diagnostic::new(too_large(path, SCENARIO_BYTES_MAX)).hint(what.large));
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();

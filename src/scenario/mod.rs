@@ -13,7 +13,7 @@ mod document;
 pub(crate) mod duration;
 mod examples;
 mod field;
-mod file;
+pub(crate) mod file;
 mod number;
 mod overrides;
 pub(crate) mod places;

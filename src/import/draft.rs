@@ -1,0 +1,246 @@
+//! What an importer has understood of a file, setting by setting, each with where it comes from.
+
+use crate::import::section::{Field, Section};
+use crate::import::tree::Value as Read;
+use crate::scenario::Diagnostic;
+use crate::scenario::source::Place;
+
+/// What an importer has understood so far.
+#[derive(Debug, Default)]
+pub struct Draft {
+    /// Policies, calls and services, in the order of the file.
+    pub blocks: Vec<Block>,
+    /// What one should know of them.
+    pub remarks: Vec<Remark>,
+    /// What is wrong with the file.
+    pub errors: Vec<Diagnostic>,
+}
+
+/// A table of the scenario.
+#[derive(Debug)]
+pub struct Block {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name: of the policy, the service, or the label of the call.
+    pub name: String,
+    /// What it comes from.
+    pub place: Place,
+    /// Its settings; at most one for each path.
+    pub settings: Vec<Setting>,
+    /// What is not in it, in words, a line each.
+    pub left_out: Vec<String>,
+}
+
+/// What a block is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A retry policy.
+    Policy,
+    /// A call to this service.
+    Call {
+        /// The name of the service.
+        to: String,
+    },
+    /// A service.
+    Service,
+}
+
+/// A setting of a block.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its path in the block, such as `backoff.exponential.base`.
+    pub path: &'static str,
+    /// What it is set to.
+    pub value: toml_edit::Value,
+    /// Where that comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// The file says so here.
+    File(Place),
+    /// The product does that where the file says nothing: why, in a few words.
+    Default(String),
+}
+
+/// What one should know of something in the file.
+#[derive(Debug)]
+pub struct Remark {
+    /// What sort of thing.
+    pub sort: Sort,
+    /// Where it is.
+    pub place: Place,
+    /// What it is: lower case, names in back-ticks.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// Sorts of remarks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sort {
+    /// It does something else than one would think.
+    Surprise,
+    /// No scenario can say it.
+    LeftOut,
+    /// The importer does not know it.
+    Unknown,
+}
+
+impl Draft {
+    /// Begins a block; its name is made of `name`, and differs from that of all others of its kind.
+    pub fn block(&self, kind: Kind, name: &str, place: &Place) -> Block {
+        let is_taken = |name: &str| {
+            let mut same =
+                self.blocks.iter().filter(|block| matches!(block.kind, Kind::Policy) == matches!(kind, Kind::Policy));
+            same.any(|block| block.name == name)
+        };
+        Block { name: unique(name, is_taken), kind, place: place.clone(), settings: Vec::new(), left_out: Vec::new() }
+    }
+
+    /// The service of that name, which is made if it is not there.
+    pub fn service(&mut self, name: &str, place: &Place) -> &mut Block {
+        let name = name_of(name);
+        let is_it = |block: &Block| block.kind == Kind::Service && block.name == name;
+        let at = self.blocks.iter().position(is_it).unwrap_or_else(|| {
+            let (kind, place) = (Kind::Service, place.clone());
+            self.blocks.push(Block { kind, name, place, settings: Vec::new(), left_out: Vec::new() });
+            self.blocks.len() - 1
+        });
+        &mut self.blocks[at]
+    }
+
+    /// Something surprises.
+    pub fn surprise(&mut self, place: &Place, message: impl Into<String>, hint: impl Into<String>) {
+        self.remark(Sort::Surprise, place, message.into(), Some(hint.into()));
+    }
+
+    /// Something cannot be said in a scenario. It stays visible as a comment on the block.
+    pub fn leave_out(&mut self, block: &mut Block, field: &Field<'_>, why: &str) {
+        let message = format!("`{}` is not in the scenario: {why}", field.name);
+        block.left_out.push(format!("{}: {why}", field.path));
+        self.remark(Sort::LeftOut, &field.place(), message, None);
+    }
+
+    /// What is left of a section is unknown. It stays visible as a comment on the block.
+    pub fn unknown(&mut self, block: Option<&mut Block>, section: &Section<'_>) {
+        let fields: Vec<Field<'_>> = section.unknown().collect();
+        for field in &fields {
+            let message = format!("`{}` is not known here", field.path);
+            self.remark(Sort::Unknown, &field.place(), message, None);
+        }
+        if let Some(block) = block {
+            block.left_out.extend(fields.iter().map(|field| format!("{}: not known here", field.path)));
+        }
+    }
+
+    fn remark(&mut self, sort: Sort, place: &Place, message: String, hint: Option<String>) {
+        self.remarks.push(Remark { sort, place: place.clone(), message, hint });
+    }
+
+    /// Something is wrong.
+    pub fn wrong(&mut self, place: &Place, message: impl Into<Box<str>>, hint: impl Into<Box<str>>) {
+        self.errors.push(Diagnostic::new(message).at(place).hint(hint));
+    }
+
+    /// The scalar that a field is, or an error.
+    pub fn text<'t>(&mut self, field: &Field<'t>) -> Option<&'t str> {
+        match &field.node.value {
+            Read::Scalar(text) if is_placeholder(text) => {
+                let hint = "put in what stands there when it runs, and import that";
+                self.wrong(&field.node.place, format!("`{}` is a placeholder", field.path), hint);
+                None
+            }
+            Read::Scalar(text) => Some(text),
+            other => {
+                let message = format!("`{}` must be a single value, and is {}", field.path, other.kind());
+                self.wrong(&field.node.place, message, "see the reference of the format");
+                None
+            }
+        }
+    }
+
+    /// What a field says, as `parse` understands it, which says what it must be: "a whole number".
+    pub fn parsed<T>(&mut self, field: &Field<'_>, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        let text = self.text(field)?;
+        match parse(text) {
+            Ok(value) => Some(value),
+            Err(must_be) => {
+                let message = format!("`{}` must be {must_be}, not {text:?}", field.path);
+                self.wrong(&field.node.place, message, "see the reference of the format");
+                None
+            }
+        }
+    }
+
+    /// A whole number.
+    pub fn whole(&mut self, field: &Field<'_>) -> Option<u64> {
+        self.parsed(field, |text| text.parse().map_err(|_| "a whole number of at least 0".to_owned()))
+    }
+
+    /// A number.
+    pub fn number(&mut self, field: &Field<'_>) -> Option<f64> {
+        self.parsed(field, |text| {
+            let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+            number.ok_or_else(|| "a number".to_owned())
+        })
+    }
+
+    /// `true` or `false`.
+    pub fn truth(&mut self, field: &Field<'_>) -> Option<bool> {
+        self.parsed(field, |text| match text.to_ascii_lowercase().as_str() {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err("`true` or `false`".to_owned()),
+        })
+    }
+}
+
+impl Block {
+    /// Sets what the file says.
+    pub fn read(&mut self, path: &'static str, value: impl Into<toml_edit::Value>, field: &Field<'_>) {
+        self.set(path, value.into(), Origin::File(field.place()));
+    }
+
+    /// Sets what the product does where the file says nothing.
+    pub fn default(&mut self, path: &'static str, value: impl Into<toml_edit::Value>, why: impl Into<String>) {
+        self.set(path, value.into(), Origin::Default(why.into()));
+    }
+
+    fn set(&mut self, path: &'static str, value: toml_edit::Value, origin: Origin) {
+        self.settings.retain(|setting| setting.path != path);
+        self.settings.push(Setting { path, value, origin });
+    }
+}
+
+/// A name of a scenario, made of any text: other letters than it may have become dashes.
+pub fn name_of(text: &str) -> String {
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+    let mut name: String = text.chars().take(NAME_MAX).map(letter).collect();
+    while name.contains("--") {
+        name = name.replace("--", "-");
+    }
+    match name.trim_matches('-') {
+        "" => "unnamed".to_owned(),
+        // It stands for no retries.
+        "none" => "none-".to_owned() + "1",
+        name => name.to_owned(),
+    }
+}
+
+/// The longest name that is taken over.
+const NAME_MAX: usize = 60;
+
+/// The name, with a number if it is taken.
+fn unique(text: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let name = name_of(text);
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    std::iter::once(name.clone()).chain(numbered).find(|name| !is_taken(name)).expect("there is always another")
+}
+
+/// Whether a text stands for another that somebody puts in later.
+pub fn is_placeholder(text: &str) -> bool {
+    ["{{", "${", "$(", "<%"].iter().any(|mark| text.contains(mark))
+}

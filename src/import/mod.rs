@@ -1,0 +1,252 @@
+//! Configuration files of other products as scenarios: retry policies, timeouts, breakers and what else they say.
+//!
+//! A text becomes a tree that knows its places (`tree`); an importer, one file per format, asks it for what it knows
+//! (`section`) and says what that means, setting by setting, each with where it comes from (`draft`); of that a
+//! scenario is made, or settings in one that is there (`write`). What nobody asked for is unknown, and is told; what
+//! no scenario can say stays visible as a comment. To add a format: its file here, and its line in [`Format`].
+
+mod draft;
+mod grpc;
+mod section;
+mod tree;
+mod values;
+mod write;
+
+use std::fmt::{self, Write as _};
+use std::path::Path;
+
+use draft::{Block, Draft, Kind, Origin, Remark, Sort};
+use tree::{Node, Syntax};
+use write::Source;
+
+use crate::scenario::file::{self, What};
+use crate::scenario::source::{Place, Sources};
+use crate::scenario::{Diagnostic, Diagnostics, Severity};
+
+/// A format of configuration files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// gRPC service config.
+    Grpc,
+}
+
+/// How files of a format are read.
+struct Importer {
+    /// The name of the format on the command line.
+    name: &'static str,
+    /// What files of it are called.
+    title: &'static str,
+    /// In what they are written.
+    syntax: Syntax,
+    /// Whether a document looks like one of them.
+    is_like: fn(&Node) -> bool,
+    /// Reads the documents of one.
+    read: fn(&[Node], &mut Draft),
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 1] = [Self::Grpc];
+
+    const fn importer(self) -> &'static Importer {
+        match self {
+            Self::Grpc => &grpc::IMPORTER,
+        }
+    }
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        self.importer().name
+    }
+
+    /// What files of it are called.
+    pub const fn title(self) -> &'static str {
+        self.importer().title
+    }
+
+    /// Whether a document looks like one of this format.
+    fn is_like(self, document: &Node) -> bool {
+        (self.importer().is_like)(document)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.title())
+    }
+}
+
+/// The format that a text looks like; none if it looks like none of them.
+pub fn guess(text: &str) -> Option<Format> {
+    [Syntax::Json, Syntax::Yaml, Syntax::Ini].into_iter().find_map(|syntax| {
+        let documents = tree::parse(syntax, text).ok()?;
+        let is_like = |format: &Format| documents.iter().any(|document| format.is_like(document));
+        Format::ALL.into_iter().filter(|format| format.importer().syntax == syntax).find(is_like)
+    })
+}
+
+/// What a file says.
+#[derive(Debug)]
+pub struct Imported {
+    format: Format,
+    name: String,
+    text: String,
+    blocks: Vec<Block>,
+    remarks: Vec<Remark>,
+}
+
+/// A scenario with what was imported in it.
+#[derive(Debug)]
+pub struct Merged {
+    /// Its text.
+    pub text: String,
+    /// Calls of the imported file for which it has none: a sentence each.
+    pub homeless: Vec<String>,
+}
+
+/// Reads a file in a format.
+///
+/// # Errors
+/// It cannot be read, is something else, or something in it is wrong.
+pub fn load(format: Format, path: &Path) -> Result<Imported, Diagnostics> {
+    import(format, &path.display().to_string(), &read(path)?)
+}
+
+/// The text of a configuration file.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read(path: &Path) -> Result<String, Diagnostics> {
+    let what = What { folder: "name a file in it", large: "import the part that is about retries" };
+    file::read_text(path, &what).map_err(|error| Diagnostics::new(Sources::default(), vec![error]))
+}
+
+/// Reads a text in a format. `name` is what messages call it.
+///
+/// # Errors
+/// It is something else, or something in it is wrong.
+pub fn import(format: Format, name: &str, text: &str) -> Result<Imported, Diagnostics> {
+    let fail = |errors| {
+        let mut sources = Sources::default();
+        sources.add(name, text);
+        Err(Diagnostics::new(sources, errors))
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let documents = match tree::parse(format.importer().syntax, text) {
+        Ok(documents) => documents,
+        Err(error) => return fail(vec![error.maybe_hint(other_format(format, text))]),
+    };
+    if !documents.iter().any(|document| format.is_like(document)) {
+        let error = Diagnostic::new(format!("this is no {format}")).at(&(0..0));
+        return fail(vec![
+            error
+                .maybe_hint(other_format(format, text))
+                .hint_else(|| "what a file of each format has at its top is in `docs/import.md`".to_owned()),
+        ]);
+    }
+    let mut draft = Draft::default();
+    (format.importer().read)(&documents, &mut draft);
+    let Draft { blocks, mut remarks, errors } = draft;
+    if !errors.is_empty() {
+        return fail(errors);
+    }
+    remarks.sort_by_key(|remark| (remark.place.start, remark.sort));
+    Ok(Imported { format, name: name.to_owned(), text: text.to_owned(), blocks, remarks })
+}
+
+/// What to do with a file that looks like one of another format.
+fn other_format(format: Format, text: &str) -> Option<String> {
+    let other = guess(text).filter(|other| *other != format)?;
+    Some(format!("it looks like a {other}: `stormsim import {} FILE`", other.name()))
+}
+
+impl Imported {
+    /// A scenario that can be run.
+    pub fn scenario(&self) -> String {
+        write::scenario(self.format.title(), &Source::new(&self.name, &self.text), &self.blocks)
+    }
+
+    /// The text of a scenario with what was imported in it.
+    ///
+    /// # Errors
+    /// It is no TOML: why.
+    pub fn merged_into(&self, scenario: &str) -> Result<Merged, String> {
+        let source = Source::new(&self.name, &self.text);
+        let write::Merged { text, homeless } =
+            write::merged(scenario, &source, &self.blocks).map_err(|error| error.to_string())?;
+        let sentence = |(label, to): (String, String)| {
+            let mut sentence = format!("no call of the scenario is `{label}`, or alone goes to `{to}`");
+            if let Some(policy) = self.policy_of(&label) {
+                let _ = write!(sentence, ": put `retry = \"{policy}\"` where it belongs");
+            }
+            sentence
+        };
+        Ok(Merged { text, homeless: homeless.into_iter().map(sentence).collect() })
+    }
+
+    /// The policy of a call.
+    fn policy_of(&self, label: &str) -> Option<&str> {
+        let call = self.blocks.iter().find(|it| matches!(it.kind, Kind::Call { .. }) && it.name == label)?;
+        call.settings.iter().find(|setting| setting.path == "retry")?.value.as_str()
+    }
+
+    /// What one should know of it, with the lines of the file.
+    pub fn remarks(&self) -> Diagnostics {
+        let list = self.remarks.iter().map(|remark| {
+            let diagnostic = Diagnostic::new(remark.message.as_str()).at(&remark.place);
+            diagnostic.breaks(remark.sort.id(), Severity::Warning).maybe_hint(remark.hint.clone())
+        });
+        Diagnostics::new(self.sources(), list.collect())
+    }
+
+    fn sources(&self) -> Sources {
+        let mut sources = Sources::default();
+        sources.add(&self.name, &self.text);
+        sources
+    }
+
+    /// Where the file says what is at a path of the scenario, or at what it is part of; none if the file does not.
+    pub(crate) fn place(&self, path: &str) -> Option<Place> {
+        let block = self.blocks.iter().find_map(|block| Some((block, path.strip_prefix(&block.path())?)));
+        let (block, rest) = block?;
+        let rest = rest.strip_prefix('.').or(rest.is_empty().then_some(rest))?;
+        let said = block.settings.iter().find_map(|setting| match &setting.origin {
+            Origin::File(place) if is_beneath(rest, setting.path) || is_beneath(setting.path, rest) => Some(place),
+            _ => None,
+        });
+        // What a service is beside what the file says of it is assumed.
+        let is_assumed = block.kind == Kind::Service || (said.is_none() && rest == "service_time");
+        match said {
+            Some(place) if !rest.is_empty() => Some(place.clone()),
+            _ if is_assumed => None,
+            _ => Some(block.place.clone()),
+        }
+    }
+}
+
+/// Whether a path is `at`, or leads on from there.
+fn is_beneath(path: &str, at: &str) -> bool {
+    path.strip_prefix(at).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+impl Block {
+    /// Its path in a scenario of its own.
+    fn path(&self) -> String {
+        match self.kind {
+            Kind::Policy => format!("retries.{}", self.name),
+            Kind::Call { .. } => format!("clients.{}.calls.{}", write::CALLERS, self.name),
+            Kind::Service => format!("services.{}", self.name),
+        }
+    }
+}
+
+impl Sort {
+    /// The id of the rule of the linter that stands for it.
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Surprise => "import-surprise",
+            Self::LeftOut => "import-left-out",
+            Self::Unknown => "import-unknown",
+        }
+    }
+}
