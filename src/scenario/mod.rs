@@ -62,7 +62,7 @@ const REPLICAS_DEFAULT: u32 = 20;
 const REPLICAS_MAX: u32 = 1_000_000;
 
 /// The name of the one variant of a file without variants.
-const BASE: &str = "base";
+pub(crate) const BASE: &str = "base";
 
 /// A scenario that can be run.
 #[derive(Clone, Debug)]

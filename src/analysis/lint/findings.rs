@@ -8,8 +8,10 @@ use serde::{Serialize, Serializer};
 
 use crate::analysis::lint::{Rule, words};
 use crate::experiment::Position;
+use crate::import::Remark;
 use crate::scenario::places::{Effective, Found, Places};
-use crate::scenario::{Allowed, Diagnostic, Severity};
+use crate::scenario::source::Place;
+use crate::scenario::{Allowed, BASE, Diagnostic, Severity};
 
 /// What a rule has found at one place of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +37,7 @@ pub struct Finding {
     /// The reason for which it is allowed; none if it is not.
     pub allowed: Option<String>,
     #[serde(skip)]
-    place: Option<std::ops::Range<usize>>,
+    place: Option<Place>,
 }
 
 fn in_a_word<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,6 +45,33 @@ fn in_a_word<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok,
 }
 
 impl Finding {
+    /// What is to be known of a file that was imported.
+    pub(super) fn remark(rule: &'static Rule, remark: &Remark, position: Option<Position>) -> Self {
+        let Rule { id, severity, instead, .. } = *rule;
+        Self {
+            rule: id,
+            severity,
+            message: remark.message.clone(),
+            figure: remark.hint.clone().unwrap_or_else(|| "a run goes without it".to_owned()),
+            instead,
+            path: String::new(),
+            variants: vec![BASE.to_owned()],
+            position,
+            allowed: None,
+            place: Some(remark.place.clone()),
+        }
+    }
+
+    /// The same at another place.
+    pub(super) fn at(self, place: &Place, position: Option<Position>) -> Self {
+        Self { place: Some(place.clone()), position, ..self }
+    }
+
+    /// Where it begins.
+    pub(super) fn start(&self) -> Option<usize> {
+        self.place.as_ref().map(|place| place.start)
+    }
+
     /// In which variants it is so, in words; none if it is in all of so many.
     pub(super) fn within(&self, variants: usize) -> Option<String> {
         let noun = if self.variants.len() == 1 { "variant" } else { "variants" };
@@ -190,7 +219,7 @@ impl<'a> Findings<'a> {
         });
         let mut findings: Vec<Finding> = idle.collect();
         findings.extend(self.found.into_values());
-        findings.sort_by_key(|finding| finding.place.as_ref().map(|place| place.start));
+        findings.sort_by_key(Finding::start);
         findings
     }
 }
