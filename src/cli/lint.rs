@@ -56,7 +56,8 @@ fn look(file: &Path) -> Result<lint::Linted, Diagnostics> {
     let text = import::read(file)?;
     match import::guess(&text) {
         Some(format) => lint::imported(&import::import(format, &file.display().to_string(), &text)?),
-        // It may be one under another name; if not, that is what is told.
+        None if paths::is_configuration(file) => Err(import::unrecognised(&file.display().to_string())),
+        // It may be a scenario under another name; if not, that is what is told.
         None => lint::lint(&ScenarioFile::read(file)?, &Overrides::default()),
     }
 }

@@ -24,10 +24,14 @@ pub fn is_scenario(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "toml")
 }
 
+/// Whether a file is called like the configuration of another product.
+pub fn is_configuration(path: &Path) -> bool {
+    path.extension().is_some_and(|it| ["yaml", "yml", "json"].iter().any(|one| it == *one))
+}
+
 /// Whether a file is called, and looks, like one that can be imported.
 fn is_importable(path: &Path) -> bool {
-    let is_called_so = path.extension().is_some_and(|it| ["yaml", "yml", "json"].iter().any(|one| it == *one));
-    is_called_so && import::read(path).is_ok_and(|text| import::guess(&text).is_some())
+    is_configuration(path) && import::read(path).is_ok_and(|text| import::guess(&text).is_some())
 }
 
 fn files(paths: &[PathBuf], is_wanted: impl Fn(&Path) -> bool, none: &str) -> Result<Vec<PathBuf>, CommandError> {

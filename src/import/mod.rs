@@ -87,6 +87,15 @@ pub fn guess(text: &str) -> Option<Format> {
     })
 }
 
+/// What is said of a file that looks like none of the formats. `name` is what messages call it.
+pub fn unrecognised(name: &str) -> Diagnostics {
+    let titles: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
+    let error = Diagnostic::new(format!("`{name}` is no scenario, and looks like no file that can be imported"));
+    let hint =
+        format!("what can be imported: {}; `stormsim import FORMAT FILE` says what is missing", titles.join(", "));
+    Diagnostics::new(Sources::default(), vec![error.hint(hint)])
+}
+
 /// What a file says.
 #[derive(Debug)]
 pub struct Imported {
@@ -252,6 +261,15 @@ impl Sort {
             Self::Surprise => "import-surprise",
             Self::LeftOut => "import-left-out",
             Self::Unknown => "import-unknown",
+        }
+    }
+
+    /// What it does to a scenario: a sentence, in lower case.
+    pub(crate) const fn consequence(self) -> &'static str {
+        match self {
+            Self::Surprise => "what is meant and what happens in an outage may be two things",
+            Self::LeftOut => "what is simulated goes without it",
+            Self::Unknown => "what it should do is not simulated",
         }
     }
 }

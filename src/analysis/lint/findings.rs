@@ -1,5 +1,6 @@
 //! What rules find.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
@@ -26,7 +27,7 @@ pub struct Finding {
     /// What it does in this file: a sentence with its figure.
     pub figure: String,
     /// What to use instead.
-    pub instead: &'static str,
+    pub instead: Cow<'static, str>,
     /// The setting that it is about.
     pub path: String,
     /// In which variants it is so, in the order of the file.
@@ -47,13 +48,12 @@ fn in_a_word<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok,
 impl Finding {
     /// What is to be known of a file that was imported.
     pub(super) fn remark(rule: &'static Rule, remark: &Remark, position: Option<Position>) -> Self {
-        let Rule { id, severity, instead, .. } = *rule;
         Self {
-            rule: id,
-            severity,
+            rule: rule.id,
+            severity: rule.severity,
             message: remark.message.clone(),
-            figure: remark.hint.clone().unwrap_or_else(|| "a run goes without it".to_owned()),
-            instead,
+            figure: remark.sort.consequence().to_owned(),
+            instead: remark.hint.clone().map_or(Cow::Borrowed(rule.instead), Cow::Owned),
             path: String::new(),
             variants: vec![BASE.to_owned()],
             position,
@@ -95,7 +95,7 @@ impl Finding {
             Some(within) => message.note(within),
             None => message,
         };
-        message.hint(self.instead)
+        message.hint(&*self.instead)
     }
 }
 
@@ -189,7 +189,7 @@ impl<'a> Findings<'a> {
                     severity,
                     message,
                     figure,
-                    instead,
+                    instead: Cow::Borrowed(instead),
                     path,
                     variants,
                     position,
@@ -210,7 +210,7 @@ impl<'a> Findings<'a> {
             severity: unused.severity,
             message: format!("`{rule}` is allowed{}, but it finds nothing", whereabouts(row)),
             figure: idle_figure(row, self.places),
-            instead: unused.instead,
+            instead: Cow::Borrowed(unused.instead),
             path: "allow".to_owned(),
             variants: variants.to_vec(),
             position: self.places.position(place),
