@@ -201,6 +201,7 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
         match &block.kind {
             Kind::Policy => {
                 let policy = fresh(document.as_table_mut(), &block.name);
+                let before = policy.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("\n").to_owned();
                 policy.decor_mut().set_prefix(
                     block
                         .left_out
@@ -234,7 +235,7 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
     Ok(Merged { text: document.to_string(), homeless })
 }
 
-/// An empty table `retries.NAME`.
+/// An empty table `retries.NAME`, with the comment that it had before.
 fn fresh<'t>(root: &'t mut Table, name: &str) -> &'t mut Table {
     if !root.get("retries").is_some_and(Item::is_table) {
         let retries = root.remove("retries").and_then(|item| item.into_table().ok()).unwrap_or_else(|| {
@@ -245,8 +246,9 @@ fn fresh<'t>(root: &'t mut Table, name: &str) -> &'t mut Table {
         root.insert("retries", Item::Table(retries));
     }
     let retries = table_in(root, "retries");
-    retries.insert(name, Item::Table(Table::new()));
-    table_in(retries, name)
+    let policy = table_in(retries, name);
+    policy.clear();
+    policy
 }
 
 /// All calls of a scenario: label, service, and where its settings are.
@@ -282,6 +284,10 @@ fn overlay(item: &mut Item, source: &Source<'_>, settings: &[Setting]) {
         item => {
             if let Some(table) = item.as_table_like_mut() {
                 settings.iter().for_each(|setting| put_inline(table, setting));
+            }
+            // What stood before the closing brace stands before a comma now.
+            if let Some(table) = item.as_inline_table_mut() {
+                table.fmt();
             }
         }
     }
