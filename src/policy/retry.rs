@@ -91,12 +91,22 @@ impl RetryPolicy {
         Verdict::Retry { wait, mark }
     }
 
+    /// Whether it tries again after an error of this kind that does not say when.
+    pub fn retries_untold(&self, kind: ErrorKind) -> bool {
+        self.retry_on.contains(kind) && !self.server_delay.forbids(None)
+    }
+
+    /// The waits after errors that throttle, if they are others and the policy tries again after such errors.
+    pub fn retried_throttled(&self) -> Option<&Schedule> {
+        self.throttled.as_deref().filter(|_| self.retry_on.and(ErrorSet::THROTTLING) != ErrorSet::EMPTY)
+    }
+
     /// The waits before retries 1, 2, ... after errors of these kinds, as far as they are retried: where the waits
     /// depend on the error, all that may be. What a server says is left out.
     pub fn ranges_after(&self, errors: ErrorSet) -> impl Iterator<Item = WaitRange> {
         let errors = errors.and(self.retry_on);
         let others = errors.without(ErrorSet::THROTTLING);
-        let throttled = self.throttled.as_deref().filter(|_| errors != others);
+        let throttled = self.retried_throttled().filter(|_| errors != others);
         let own = Some(&self.schedule).filter(|_| throttled.is_none() || others != ErrorSet::EMPTY);
         let mut ranges = [own, throttled].map(|schedule| schedule.map(Schedule::ranges));
         std::iter::from_fn(move || {

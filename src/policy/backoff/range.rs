@@ -249,7 +249,7 @@ mod tests {
                 let width = (range.longest - range.shortest).as_ns() as f64;
                 let low = (least[at] - range.shortest).as_ns() as f64;
                 // The walk rarely comes to where each of its steps is the longest.
-                let is_walk = schedule.needs_previous();
+                let is_walk = schedule.remembers();
                 assert!(is_walk || low <= width / 100.0, "{schedule:?} {at}: {range:?} {:?}", least[at]);
                 let high = (range.longest - most[at]).as_ns() as f64;
                 assert!(is_walk || high <= width / 100.0, "{schedule:?} {at}: {range:?} {:?}", most[at]);
