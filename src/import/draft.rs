@@ -1,5 +1,7 @@
 //! What an importer has understood of a file, setting by setting, each with where it comes from.
 
+use std::mem::discriminant;
+
 use crate::import::section::{Field, Section};
 use crate::import::tree::Value as Read;
 use crate::scenario::Diagnostic;
@@ -92,11 +94,8 @@ pub enum Sort {
 impl Draft {
     /// Begins a block; its name is made of `name`, and differs from that of all others of its kind.
     pub fn block(&self, kind: Kind, name: &str, place: &Place) -> Block {
-        let is_taken = |name: &str| {
-            let mut same =
-                self.blocks.iter().filter(|block| matches!(block.kind, Kind::Policy) == matches!(kind, Kind::Policy));
-            same.any(|block| block.name == name)
-        };
+        let is_same = |block: &&Block| discriminant(&block.kind) == discriminant(&kind);
+        let is_taken = |name: &str| self.blocks.iter().filter(is_same).any(|block| block.name == name);
         Block { name: unique(name, is_taken), kind, place: place.clone(), settings: Vec::new(), left_out: Vec::new() }
     }
 
@@ -119,9 +118,23 @@ impl Draft {
 
     /// Something cannot be said in a scenario. It stays visible as a comment on the block.
     pub fn leave_out(&mut self, block: &mut Block, field: &Field<'_>, why: &str) {
-        let message = format!("`{}` is not in the scenario: {why}", field.name);
         block.left_out.push(format!("{}: {why}", field.path));
+        self.pass_over(field, why);
+    }
+
+    /// Something cannot be said in a scenario, and is about no block of it.
+    pub fn pass_over(&mut self, field: &Field<'_>, why: &str) {
+        let message = format!("`{}` is not in the scenario: {why}", field.name);
         self.remark(Sort::LeftOut, &field.place(), message, None);
+    }
+
+    /// What of these keys is there cannot be said in a scenario, all for one reason.
+    pub fn leave_out_all(&mut self, block: &mut Block, section: &mut Section<'_>, keys: &[&str], why: &str) {
+        for key in keys {
+            if let Some(field) = section.field(key) {
+                self.leave_out(block, &field, why);
+            }
+        }
     }
 
     /// What is left of a section is unknown. It stays visible as a comment on the block.
@@ -155,11 +168,38 @@ impl Draft {
             }
             Read::Scalar(text) => Some(text),
             other => {
-                let message = format!("`{}` must be a single value, and is {}", field.path, other.kind());
-                self.wrong(&field.node.place, message, "see the reference of the format");
+                self.not_a(&field.node.place, &field.path, "a single value", other);
                 None
             }
         }
+    }
+
+    /// The table at a key, if something is there; anything else is an error.
+    pub fn table<'t>(&mut self, section: &mut Section<'t>, key: &str) -> Option<Section<'t>> {
+        let field = section.field(key)?;
+        let table = field.section(section.keys());
+        if table.is_none() {
+            self.not_a(&field.node.place, &field.path, "a table", &field.node.value);
+        }
+        table
+    }
+
+    /// The tables of the list at a key; anything else is an error. If nothing is there, there are none.
+    pub fn tables<'t>(&mut self, section: &mut Section<'t>, key: &str) -> Vec<Section<'t>> {
+        let Some(field) = section.field(key) else { return Vec::new() };
+        let Read::List(items) = &field.node.value else {
+            self.not_a(&field.node.place, &field.path, "a list", &field.node.value);
+            return Vec::new();
+        };
+        for (at, item) in items.iter().enumerate().filter(|(_, item)| item.table().is_none()) {
+            self.not_a(&item.place, &format!("{}[{at}]", field.path), "a table", &item.value);
+        }
+        field.sections(section.keys())
+    }
+
+    fn not_a(&mut self, place: &Place, path: &str, wanted: &str, is: &Read) {
+        let message = format!("`{path}` must be {wanted}, and is {}", is.kind());
+        self.wrong(place, message, "see the reference of the format");
     }
 
     /// What a field says, as `parse` understands it, which says what it must be: "a whole number".

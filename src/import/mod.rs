@@ -6,8 +6,13 @@
 //! no scenario can say stays visible as a comment. To add a format: its file here, and its line in [`Format`].
 
 mod draft;
+mod envoy;
 mod grpc;
+mod istio;
+mod kubernetes;
+mod linkerd;
 mod section;
+mod statuses;
 mod tree;
 mod values;
 mod write;
@@ -30,6 +35,12 @@ use crate::scenario::{Diagnostic, Diagnostics, Severity};
 pub enum Format {
     /// gRPC service config.
     Grpc,
+    /// Envoy: listeners, routes and clusters.
+    Envoy,
+    /// Istio: virtual services and destination rules.
+    Istio,
+    /// Linkerd: service profiles and annotations.
+    Linkerd,
 }
 
 /// How files of a format are read.
@@ -48,11 +59,14 @@ struct Importer {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Grpc];
+    pub const ALL: [Self; 4] = [Self::Grpc, Self::Envoy, Self::Istio, Self::Linkerd];
 
     const fn importer(self) -> &'static Importer {
         match self {
             Self::Grpc => &grpc::IMPORTER,
+            Self::Envoy => &envoy::IMPORTER,
+            Self::Istio => &istio::IMPORTER,
+            Self::Linkerd => &linkerd::IMPORTER,
         }
     }
 
@@ -161,7 +175,10 @@ pub fn import(format: Format, name: &str, text: &str) -> Result<Imported, Diagno
     if !errors.is_empty() {
         return fail(errors);
     }
-    remarks.sort_by_key(|remark| (remark.place.start, remark.sort));
+    let key = |remark: &Remark| (remark.place.start, remark.sort);
+    remarks.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| one.message.cmp(&other.message)));
+    // What several calls share is read once for each.
+    remarks.dedup_by(|one, other| one.place == other.place && one.message == other.message);
     Ok(Imported { format, name: name.to_owned(), text: text.to_owned(), blocks, remarks })
 }
 

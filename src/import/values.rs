@@ -23,6 +23,16 @@ pub fn errors(kinds: impl IntoIterator<Item = ErrorKind>) -> Value {
     Value::Array(kinds.into_iter().map(ErrorKind::name).collect::<Array>())
 }
 
+/// A share of a percentage, to a millionth, which is as exact as a scenario takes it.
+pub fn share(percent: f64) -> Value {
+    number(libm::round(percent * 1e4) / 1e6)
+}
+
+/// A number of protocol buffers of 32 bits without sign, as far as a scenario goes.
+pub fn count(text: &str) -> Result<i64, String> {
+    text.parse::<u32>().map(i64::from).map_err(|_| format!("a whole number from 0 to {}", u32::MAX))
+}
+
 /// A number, without a point if it is whole.
 pub fn number(number: f64) -> Value {
     let is_whole = number == number.trunc() && number.abs() < 1e15;

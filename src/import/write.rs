@@ -94,7 +94,19 @@ pub fn scenario(title: &str, source: &Source<'_>, blocks: &[Block]) -> String {
 
 /// A text in a comment of one line.
 fn quoted_line(text: &str) -> String {
-    format!("`{}`", text.chars().filter(|letter| !letter.is_control()).collect::<String>())
+    format!("`{}`", one_line(text))
+}
+
+/// What a comment can hold of a text.
+fn one_line(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// What is not in a block, as comments above it, a line each.
+fn left_out(block: &Block) -> String {
+    let mut seen = BTreeSet::new();
+    let lines = block.left_out.iter().filter(|line| seen.insert(line.as_str()));
+    lines.map(|line| format!("# not in here: {}\n", one_line(line))).collect()
 }
 
 /// The services of a scenario: those that are called, and those that are there anyway, in the order of the file.
@@ -117,11 +129,7 @@ fn table(path: &[&str], source: &Source<'_>, block: &Block) -> String {
         item = table_in(item, name);
     }
     item.set_implicit(false);
-    let mut prefix = "\n".to_owned();
-    for line in &block.left_out {
-        prefix += &format!("# not in here: {line}\n");
-    }
-    item.decor_mut().set_prefix(prefix);
+    item.decor_mut().set_prefix(format!("\n{}", left_out(block)));
     if let Kind::Call { to } = &block.kind
         && *to != block.name
     {
@@ -201,13 +209,10 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
         match &block.kind {
             Kind::Policy => {
                 let policy = fresh(document.as_table_mut(), &block.name);
-                let before = policy.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("\n").to_owned();
-                policy.decor_mut().set_prefix(
-                    block
-                        .left_out
-                        .iter()
-                        .fold("\n".to_owned(), |prefix, line| prefix + "# not in here: " + line + "\n"),
-                );
+                // The comment above a policy that was there stays.
+                let before = policy.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("\n");
+                let prefix = format!("{before}{}", left_out(block));
+                policy.decor_mut().set_prefix(prefix);
                 for setting in &block.settings {
                     put(policy, setting, Some(source.comment(&setting.origin)));
                 }
