@@ -5,8 +5,11 @@
 //! scenario is made, or settings in one that is there (`write`). What nobody asked for is unknown, and is told; what
 //! no scenario can say stays visible as a comment. To add a format: its file here, and its line in [`Format`].
 
+mod aws;
+mod dotnet;
 mod draft;
 mod grpc;
+mod resilience4j;
 mod section;
 mod tree;
 mod values;
@@ -28,6 +31,12 @@ use crate::scenario::{Diagnostic, Diagnostics, Severity};
 pub enum Format {
     /// gRPC service config.
     Grpc,
+    /// Resilience4j in Spring Boot.
+    Resilience4j,
+    /// AWS shared config file.
+    Aws,
+    /// .NET application settings with resilience options.
+    Dotnet,
 }
 
 /// How files of a format are read.
@@ -46,11 +55,14 @@ struct Importer {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Grpc];
+    pub const ALL: [Self; 4] = [Self::Grpc, Self::Resilience4j, Self::Aws, Self::Dotnet];
 
     const fn importer(self) -> &'static Importer {
         match self {
             Self::Grpc => &grpc::IMPORTER,
+            Self::Resilience4j => &resilience4j::IMPORTER,
+            Self::Aws => &aws::IMPORTER,
+            Self::Dotnet => &dotnet::IMPORTER,
         }
     }
 
