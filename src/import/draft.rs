@@ -47,7 +47,7 @@ pub enum Kind {
 }
 
 /// A setting of a block.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Setting {
     /// Its path in the block, such as `backoff.exponential.base`.
     pub path: &'static str,

@@ -158,7 +158,11 @@ pub fn import(format: Format, name: &str, text: &str) -> Result<Imported, Diagno
     }
     let mut draft = Draft::default();
     (format.importer().read)(&documents, &mut draft);
-    let Draft { blocks, mut remarks, errors } = draft;
+    let Draft { blocks, mut remarks, mut errors } = draft;
+    if blocks.is_empty() && errors.is_empty() {
+        let error = Diagnostic::new("nothing in it is about retries or timeouts").at(&(0..0));
+        errors.push(error.hint("what is read of a file of each format is in `docs/import.md`"));
+    }
     if !errors.is_empty() {
         return fail(errors);
     }
