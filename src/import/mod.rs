@@ -5,12 +5,15 @@
 //! scenario is made, or settings in one that is there (`write`). What nobody asked for is unknown, and is told; what
 //! no scenario can say stays visible as a comment. To add a format: its file here, and its line in [`Format`].
 
+mod aws;
+mod dotnet;
 mod draft;
 mod envoy;
 mod grpc;
 mod istio;
 mod kubernetes;
 mod linkerd;
+mod resilience4j;
 mod section;
 mod statuses;
 mod tree;
@@ -41,6 +44,12 @@ pub enum Format {
     Istio,
     /// Linkerd: service profiles and annotations.
     Linkerd,
+    /// Resilience4j in Spring Boot.
+    Resilience4j,
+    /// AWS shared config file.
+    Aws,
+    /// .NET application settings with resilience options.
+    Dotnet,
 }
 
 /// How files of a format are read.
@@ -59,7 +68,8 @@ struct Importer {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Grpc, Self::Envoy, Self::Istio, Self::Linkerd];
+    pub const ALL: [Self; 7] =
+        [Self::Grpc, Self::Envoy, Self::Istio, Self::Linkerd, Self::Resilience4j, Self::Aws, Self::Dotnet];
 
     const fn importer(self) -> &'static Importer {
         match self {
@@ -67,6 +77,9 @@ impl Format {
             Self::Envoy => &envoy::IMPORTER,
             Self::Istio => &istio::IMPORTER,
             Self::Linkerd => &linkerd::IMPORTER,
+            Self::Resilience4j => &resilience4j::IMPORTER,
+            Self::Aws => &aws::IMPORTER,
+            Self::Dotnet => &dotnet::IMPORTER,
         }
     }
 
@@ -171,7 +184,11 @@ pub fn import(format: Format, name: &str, text: &str) -> Result<Imported, Diagno
     }
     let mut draft = Draft::default();
     (format.importer().read)(&documents, &mut draft);
-    let Draft { blocks, mut remarks, errors } = draft;
+    let Draft { blocks, mut remarks, mut errors } = draft;
+    if blocks.is_empty() && errors.is_empty() {
+        let error = Diagnostic::new("nothing in it is about retries or timeouts").at(&(0..0));
+        errors.push(error.hint("what is read of a file of each format is in `docs/import.md`"));
+    }
     if !errors.is_empty() {
         return fail(errors);
     }

@@ -8,6 +8,8 @@ use crate::scenario::source::Place;
 pub enum Keys {
     /// As they are.
     Exact,
+    /// In any case.
+    AnyCase,
     /// In any case, and with or without dashes and underscores: `max_retries`, `maxRetries`, `max-retries`.
     Loose,
 }
@@ -17,6 +19,7 @@ impl Keys {
     pub fn same(self, one: &str, other: &str) -> bool {
         match self {
             Self::Exact => one == other,
+            Self::AnyCase => one.eq_ignore_ascii_case(other),
             Self::Loose => letters(one).eq(letters(other)),
         }
     }
@@ -88,6 +91,11 @@ impl<'t> Section<'t> {
             self.forget(key);
         }
         section
+    }
+
+    /// The table that it is.
+    pub fn table(&self) -> &'t Table {
+        self.table
     }
 
     /// What can be left aside without a word: it is not about retries.

@@ -39,6 +39,11 @@ pub fn number(number: f64) -> Value {
     if is_whole { Value::from(number as i64) } else { Value::from(number) }
 }
 
+/// A share of so many per cent, without the noise of the division.
+pub fn percent(percent: f64) -> f64 {
+    (percent * 1e4).round() / 1e6
+}
+
 /// A duration of protocol buffers in JSON: seconds with an `s`, such as `0.25s`.
 pub fn seconds(text: &str) -> Result<Span, String> {
     let number = text.strip_suffix('s').filter(|number| number.ends_with(|last: char| last.is_ascii_digit()));
