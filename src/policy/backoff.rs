@@ -163,7 +163,7 @@ impl Schedule {
         self.draw(retry, mark, key).wait
     }
 
-    #[inline(never)]
+    #[cold]
     fn draw_refined(&self, retry: u32, mark: Span, key: u64) -> Drawn {
         let first = self.refinement.immediate.saturating_add(1);
         if retry < first {
