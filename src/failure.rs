@@ -63,13 +63,15 @@ named_list! {
 named_list! {
     /// Why a failed call was not tried again.
     StopReason, STOP_REASONS {
-        /// Its error is not in the policy's `retry_on`, or the server asks for a longer wait than the policy grants.
+        /// Its error is not in the policy's `retry_on`, or the server asks for a longer wait than the policy grants, or
+        /// does not say when to come back and the policy requires that.
         NotRetryable = "not_retryable",
         /// All allowed attempts were made.
         Exhausted = "exhausted",
         /// The retry budget refused.
         Budget = "budget",
-        /// The deadline passed, or the wait and the shortest useful attempt did not fit into what was left of it.
+        /// The deadline passed, or the wait and the shortest useful attempt did not fit into what was left of it, or
+        /// the wait would have ended later than the policy's `max_elapsed`.
         Deadline = "deadline",
         /// The caller had given up, as far as this call could know.
         CallerGone = "caller_gone",
@@ -122,6 +124,8 @@ impl ErrorSet {
         .with(ErrorKind::BreakerOpen)
         .with(ErrorKind::Throttled)
         .with(ErrorKind::PoolTimeout);
+    /// What says that too much is asked for, by whoever: the callee's limiter, or a throttle.
+    pub const THROTTLING: Self = Self::EMPTY.with(ErrorKind::RateLimited).with(ErrorKind::Throttled);
     /// No kind.
     pub const EMPTY: Self = Self(0);
 
@@ -129,6 +133,18 @@ impl ErrorSet {
     #[must_use]
     pub const fn with(self, kind: ErrorKind) -> Self {
         Self(self.0 | 1 << kind as u8)
+    }
+
+    /// What is in both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// What is not in the other.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
     }
 
     /// Whether `kind` is in the set.

@@ -29,8 +29,8 @@ impl Asked {
         let said = by_limiter.map(|delay| (ErrorKind::RateLimited, delay)).into_iter().chain(by_faults);
         let followed = said
             .filter(|&(error, delay)| policy.retry_on.contains(error) && !rule.refuses(delay))
-            .map(|(_, delay)| delay.min(rule.at_most))
-            .filter(|_| rule.rule != DelayRule::Ignore && policy.max_attempts > 1);
+            .filter_map(|(_, delay)| rule.taken(delay))
+            .filter(|_| policy.max_attempts > 1);
         followed.fold(None, |all: Option<Self>, delay| {
             let (shortest, longest) = all.map_or((delay, delay), |all| (all.shortest, all.longest));
             Some(Self { shortest: shortest.min(delay), longest: longest.max(delay) })
@@ -39,10 +39,11 @@ impl Asked {
 
     /// The range of a wait where an error may say this, or nothing.
     pub fn widen(self, own: &WaitRange, policy: &RetryPolicy) -> (Span, Span) {
-        let (least, most) = policy.server_delay.jitter.bounds();
-        let longest = self.longest + most.unwrap_or(Span::UNLIMITED);
-        let shortest = match policy.server_delay.rule {
-            DelayRule::Replace => own.shortest.min(self.shortest + least),
+        let rule = &policy.server_delay;
+        let (least, most) = (rule.jitter.bounds(self.shortest).0, rule.jitter.bounds(self.longest).1);
+        let longest = most.min(own.longest + rule.over_own);
+        let shortest = match rule.rule {
+            DelayRule::Replace => own.shortest.min(least),
             DelayRule::Floor | DelayRule::Ignore => own.shortest,
         };
         (shortest, own.longest.max(longest).min(Span::UNLIMITED))

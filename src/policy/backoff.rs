@@ -1,11 +1,16 @@
-//! The wait before a retry: a nominal schedule, a cap and jitter.
+//! The wait before a retry: a nominal schedule, a floor, a cap and jitter.
 
-mod at_cap;
+mod at_bound;
+mod curve;
+mod jitter;
+mod nominal;
 mod range;
 
+pub use jitter::Jitter;
 pub use range::WaitRange;
 
-use crate::dist::{Dist, Purpose, below, draw};
+use crate::dist::{Purpose, draw};
+use crate::policy::backoff::jitter::{Around, Window};
 use crate::time::Span;
 
 /// The nominal wait before retry n (n = 1 is the first retry), before cap and jitter.
@@ -35,26 +40,13 @@ pub enum Backoff {
         /// How far the next wait may exceed the previous one; at least 1, usually 3.
         factor: f64,
     },
+    /// From one point of a curve to the next: see [`curve`]. The jitter of Polly's exponential backoff.
+    DecorrelatedV2 {
+        /// About the median of the first wait.
+        base: Span,
+    },
     /// These waits in turn; the last one repeats.
     Explicit(Vec<Span>),
-}
-
-/// What makes waits differ between clients. `x` is the nominal wait.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Jitter {
-    /// `x`.
-    None,
-    /// `U(0, x)`.
-    Full,
-    /// `x / 2 + U(0, x / 2)`.
-    Equal,
-    /// `x * U(1 - s, 1 + s)`.
-    Spread(
-        /// s, in [0, 1].
-        f64,
-    ),
-    /// `x` plus a sample.
-    Add(Dist),
 }
 
 /// Where the cap applies.
@@ -66,10 +58,50 @@ pub enum CapOrder {
     AfterJitter,
     /// `min(cap, jitter(min(cap, x)))`.
     Both,
+    /// Before the jitter, and what of its window lies above the cap is cut off before the draw. Where a distribution
+    /// is added, which has no window, the same as `Both`.
+    Narrow,
 }
 
-/// How many nominal waits are kept ready; later ones are computed when they are asked for.
-const TABLE_LEN: u32 = 64;
+/// What few schedules have beside a backoff, a cap and jitter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refinement {
+    /// So many of the first retries come at once, without cap, jitter or floor; the others keep their numbers. The walk
+    /// and the curve of a decorrelated backoff begin after them.
+    pub immediate: u32,
+    /// The least wait. What of the jitter's window lies below it is cut off before the draw; a nominal wait without a
+    /// window is raised to it. Not above the cap. A decorrelated backoff has none.
+    pub floor: Span,
+    /// Waits are whole multiples of this, cut down: an exponential backoff at each step of its growth, and each wait
+    /// when it has been drawn. At least 1 ns, and the floor is a multiple of it.
+    pub granularity: Span,
+}
+
+impl Refinement {
+    /// None of that.
+    pub const NONE: Self = Self { immediate: 0, floor: Span::ZERO, granularity: Span::from_ns(1) };
+}
+
+/// A wait, with what the next one may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// The wait.
+    pub wait: Span,
+    /// What the next wait is reckoned from, if the schedule [remembers](Schedule::remembers) anything: of a walk this
+    /// wait, of a curve how far along it has come, which is the sum of all waits as they were before the cap.
+    pub mark: Span,
+}
+
+/// How a wait is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    /// A nominal wait, jitter, a cap before or after it.
+    Plain,
+    /// From `base` to so many times the wait before, and a cap.
+    Walk { base: Span, factor: f64 },
+    /// With anything else in it: see [`Schedule::draw_refined`].
+    Refined,
+}
 
 /// A backoff with its cap and its jitter, ready to be asked for waits.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +110,8 @@ pub struct Schedule {
     cap: Span,
     cap_order: CapOrder,
     jitter: Jitter,
+    refinement: Refinement,
+    way: Way,
     /// Nominal waits before retries 1, 2, ...; capped, if the cap comes before the jitter.
     table: Vec<Span>,
 }
@@ -85,46 +119,84 @@ pub struct Schedule {
 impl Schedule {
     /// Puts a schedule together. `cap` is [`Span::UNLIMITED`] for none.
     pub fn new(backoff: Backoff, cap: Span, cap_order: CapOrder, jitter: Jitter) -> Self {
-        let mut schedule = Self { backoff, cap, cap_order, jitter, table: Vec::new() };
-        schedule.table = (1..=TABLE_LEN).map(|retry| schedule.compute(retry)).collect();
+        Self::refined(backoff, cap, cap_order, jitter, Refinement::NONE)
+    }
+
+    /// The same with what few schedules have.
+    pub fn refined(backoff: Backoff, cap: Span, cap_order: CapOrder, jitter: Jitter, refinement: Refinement) -> Self {
+        let is_refined = refinement != Refinement::NONE || cap_order == CapOrder::Narrow;
+        let way = match backoff {
+            Backoff::DecorrelatedV2 { .. } => Way::Refined,
+            _ if is_refined => Way::Refined,
+            Backoff::Decorrelated { base, factor } => Way::Walk { base, factor },
+            _ => Way::Plain,
+        };
+        let mut schedule = Self { backoff, cap, cap_order, jitter, refinement, way, table: Vec::new() };
+        schedule.table = schedule.nominal_waits();
         schedule
     }
 
     /// The wait before retry `retry` (1 is the first), between zero and [`Span::LIMIT`] (twice that where jitter adds).
     ///
-    /// `previous` is the wait before the last retry (unused by all but decorrelated backoff, and before the first
-    /// retry); `key` is that of the attempt that failed.
+    /// `mark` is what the last draw of the call has left (anything before the first one, and of schedules that
+    /// [remember](Self::remembers) nothing); `key` is that of the attempt that failed.
     // Every retry comes by here; a second caller, for what is rare, must not make it a call.
     #[inline(always)]
-    pub fn wait(&self, retry: u32, previous: Span, key: u64) -> Span {
-        if let Backoff::Decorrelated { base, factor } = self.backoff {
-            let previous = if retry == 1 { base } else { previous };
-            // Never below the base, whatever the cap did to the previous wait.
-            let upper = Span::from_ns_f64(previous.as_ns() as f64 * factor).max(base);
-            let wait = base + Span::from_ns(below(draw(key, Purpose::Backoff), (upper - base).as_ns()));
-            return wait.min(self.cap);
+    pub fn draw(&self, retry: u32, mark: Span, key: u64) -> Drawn {
+        let wait = match self.way {
+            Way::Plain => {
+                let jittered = self.jitter.apply(self.nominal(retry), key, Purpose::Backoff);
+                if self.is_capped_last() { jittered.min(self.cap) } else { jittered }
+            }
+            Way::Walk { base, factor } => {
+                let previous = if retry == 1 { base } else { mark };
+                walk(base, factor, previous).draw(key, Purpose::Backoff).min(self.cap)
+            }
+            Way::Refined => return self.draw_refined(retry, mark, key),
+        };
+        Drawn { wait, mark: wait }
+    }
+
+    /// The wait alone.
+    #[inline(always)]
+    pub fn wait(&self, retry: u32, mark: Span, key: u64) -> Span {
+        self.draw(retry, mark, key).wait
+    }
+
+    #[inline(never)]
+    fn draw_refined(&self, retry: u32, mark: Span, key: u64) -> Drawn {
+        let first = self.refinement.immediate.saturating_add(1);
+        if retry < first {
+            return Drawn { wait: Span::ZERO, mark: Span::ZERO };
         }
-        let jittered = self.jitter.apply(self.nominal(retry), key);
-        match self.cap_order {
-            CapOrder::BeforeJitter => jittered,
-            CapOrder::AfterJitter | CapOrder::Both => jittered.min(self.cap),
+        match self.backoff {
+            Backoff::DecorrelatedV2 { base } => {
+                let previous = if retry == first { Span::ZERO } else { mark };
+                let at = curve::position(base, retry, draw(key, Purpose::Backoff));
+                Drawn { wait: self.cut_down(curve::between(previous, at).min(self.cap)), mark: at }
+            }
+            Backoff::Decorrelated { base, factor } => {
+                let previous = if retry == first { base } else { mark };
+                let wait = self.below_cap(walk(base, factor, previous)).draw(key, Purpose::Backoff);
+                let wait = self.cut_down(wait.min(self.cap));
+                Drawn { wait, mark: wait }
+            }
+            _ => {
+                let nominal = self.nominal(retry);
+                let jittered = match self.jitter.around(nominal) {
+                    Around::Window(window) => self.narrowed(window).draw(key, Purpose::Backoff),
+                    Around::Added(dist) => nominal.max(self.refinement.floor) + dist.sample(key, Purpose::Backoff),
+                };
+                let capped = if self.is_capped_last() { jittered.min(self.cap) } else { jittered };
+                let wait = self.cut_down(capped);
+                Drawn { wait, mark: wait }
+            }
         }
     }
 
-    /// The wait before retry `retry` without jitter; capped, if the cap comes before the jitter.
-    /// For decorrelated backoff: its base.
-    #[inline]
-    pub fn nominal(&self, retry: u32) -> Span {
-        debug_assert!(retry >= 1);
-        match self.table.get(retry as usize - 1) {
-            Some(&wait) => wait,
-            None => self.compute(retry),
-        }
-    }
-
-    /// Whether a wait depends on the one before, so that it must be remembered.
-    pub fn needs_previous(&self) -> bool {
-        matches!(self.backoff, Backoff::Decorrelated { .. })
+    /// Whether a wait depends on those before, so that a mark must be remembered.
+    pub fn remembers(&self) -> bool {
+        matches!(self.backoff, Backoff::Decorrelated { .. } | Backoff::DecorrelatedV2 { .. })
     }
 
     /// Its nominal waits.
@@ -142,186 +214,40 @@ impl Schedule {
         (self.cap < Span::LIMIT).then_some(self.cap)
     }
 
-    fn compute(&self, retry: u32) -> Span {
-        let wait = match &self.backoff {
-            Backoff::None => Span::ZERO,
-            Backoff::Fixed(wait) => *wait,
-            Backoff::Linear { step } => Span::from_ns(step.as_ns().saturating_mul(u64::from(retry))),
-            // In floating point, where a large power becomes infinite and is cut to the limit: no overflow at any
-            // retry.
-            Backoff::Exponential { base, factor } => {
-                let grown = base.as_ns() as f64 * libm::pow(*factor, f64::from(retry - 1));
-                // A wait that shrinks stays a wait: only a policy that says 0 gets 0.
-                Span::from_ns_f64(grown).max(Span::from_ns(u64::from(*base > Span::ZERO)))
-            }
-            Backoff::Decorrelated { base, .. } => *base,
-            Backoff::Explicit(waits) => waits[(retry as usize - 1).min(waits.len() - 1)],
-        };
-        let wait = wait.min(Span::LIMIT);
-        match self.cap_order {
-            CapOrder::BeforeJitter | CapOrder::Both => wait.min(self.cap),
-            CapOrder::AfterJitter => wait,
-        }
+    /// What it has beside a backoff, a cap and jitter.
+    pub fn refinement(&self) -> Refinement {
+        self.refinement
+    }
+
+    fn is_capped_first(&self) -> bool {
+        self.cap_order != CapOrder::AfterJitter
+    }
+
+    #[inline(always)]
+    fn is_capped_last(&self) -> bool {
+        self.cap_order != CapOrder::BeforeJitter
+    }
+
+    /// What is left of a window of the jitter.
+    fn narrowed(&self, window: Window) -> Window {
+        self.below_cap(window.above(self.refinement.floor))
+    }
+
+    fn below_cap(&self, window: Window) -> Window {
+        if self.cap_order == CapOrder::Narrow { window.below(self.cap) } else { window }
+    }
+
+    /// The longest wait that is not longer and a whole multiple of the granularity.
+    fn cut_down(&self, wait: Span) -> Span {
+        Span::from_ns(wait.as_ns() - wait.as_ns() % self.refinement.granularity.as_ns())
     }
 }
 
-impl Jitter {
-    #[inline(always)]
-    fn apply(&self, x: Span, key: u64) -> Span {
-        match self {
-            Self::None => x,
-            Self::Full => Span::from_ns(below(draw(key, Purpose::Backoff), x.as_ns())),
-            Self::Equal => {
-                let half = x.as_ns() / 2;
-                Span::from_ns(half + below(draw(key, Purpose::Backoff), x.as_ns() - half))
-            }
-            Self::Spread(spread) => {
-                let x = x.as_ns();
-                let reach = Span::from_ns_f64(x as f64 * spread).as_ns().min(x);
-                Span::from_ns(x - reach + below(draw(key, Purpose::Backoff), 2 * reach))
-            }
-            Self::Add(dist) => x + dist.sample(key, Purpose::Backoff),
-        }
-    }
+/// Where the next wait of a walk lies: never below the base, whatever the cap did to the previous one.
+#[inline(always)]
+fn walk(base: Span, factor: f64, previous: Span) -> Window {
+    Window { low: base, high: Span::from_ns_f64(previous.as_ns() as f64 * factor).max(base) }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::dist::mix;
-
-    const UNCAPPED: Span = Span::UNLIMITED;
-
-    fn plain(backoff: Backoff, cap: Span) -> Schedule {
-        Schedule::new(backoff, cap, CapOrder::BeforeJitter, Jitter::None)
-    }
-
-    fn exponential(base_ms: u64, cap: Span) -> Schedule {
-        plain(Backoff::Exponential { base: Span::from_ms(base_ms), factor: 2.0 }, cap)
-    }
-
-    fn waits_ms(schedule: &Schedule, retries: u32) -> Vec<f64> {
-        let mut previous = Span::ZERO;
-        (1..=retries)
-            .map(|retry| {
-                previous = schedule.wait(retry, previous, mix(1, u64::from(retry)));
-                previous.as_ms()
-            })
-            .collect()
-    }
-
-    fn mean_ms(schedule: &Schedule, retry: u32) -> f64 {
-        const N: u64 = 100_000;
-        (0..N).map(|n| schedule.wait(retry, Span::ZERO, mix(5, n)).as_ms()).sum::<f64>() / N as f64
-    }
-
-    /// Base 100 ms, 4 retries: the sums are 0.4, 1.0 and 1.5 s.
-    #[test]
-    fn plain_schedules() {
-        let base = Span::from_ms(100);
-        assert_eq!(waits_ms(&plain(Backoff::None, UNCAPPED), 4), [0.0; 4]);
-        assert_eq!(waits_ms(&plain(Backoff::Fixed(base), UNCAPPED), 4), [100.0; 4]);
-        assert_eq!(waits_ms(&plain(Backoff::Linear { step: base }, UNCAPPED), 4), [100.0, 200.0, 300.0, 400.0]);
-        assert_eq!(waits_ms(&exponential(100, UNCAPPED), 4), [100.0, 200.0, 400.0, 800.0]);
-        let explicit = Backoff::Explicit(vec![Span::from_ms(1), Span::from_ms(5)]);
-        assert_eq!(waits_ms(&plain(explicit, UNCAPPED), 4), [1.0, 5.0, 5.0, 5.0]);
-    }
-
-    /// Full jitter halves the sum of the exponential schedule: 750 ms expected over 4 retries. The estimate of each
-    /// mean over 100,000 draws has a standard deviation of x / sqrt(12 * 100,000) < 0.1 %.
-    #[test]
-    fn jitter_keeps_the_means() {
-        let with = |jitter| {
-            let backoff = Backoff::Exponential { base: Span::from_ms(100), factor: 2.0 };
-            Schedule::new(backoff, UNCAPPED, CapOrder::BeforeJitter, jitter)
-        };
-        let sum = |schedule: Schedule| (1..=4).map(|retry| mean_ms(&schedule, retry)).sum::<f64>();
-        assert!((sum(with(Jitter::Full)) / 750.0 - 1.0).abs() < 0.005);
-        assert!((sum(with(Jitter::Equal)) / 1125.0 - 1.0).abs() < 0.005);
-        assert!((sum(with(Jitter::Spread(0.2))) / 1500.0 - 1.0).abs() < 0.005);
-        let add = Dist::Uniform { min: Span::ZERO, values: 100_000_000, step: Span::from_ns(1) };
-        assert!((sum(with(Jitter::Add(add))) / 1700.0 - 1.0).abs() < 0.005);
-    }
-
-    #[test]
-    fn jitter_stays_within_its_window() {
-        let with = |jitter| Schedule::new(Backoff::Fixed(Span::from_ms(100)), UNCAPPED, CapOrder::BeforeJitter, jitter);
-        let windows = [(Jitter::Full, 0.0, 100.0), (Jitter::Equal, 50.0, 100.0), (Jitter::Spread(0.2), 80.0, 120.0)];
-        for (jitter, low, high) in windows {
-            let schedule = with(jitter);
-            let waits: Vec<f64> = (0..10_000).map(|n| schedule.wait(1, Span::ZERO, mix(2, n)).as_ms()).collect();
-            let (min, max) = waits.iter().fold((f64::MAX, 0.0f64), |(lo, hi), &w| (lo.min(w), hi.max(w)));
-            let slack = (high - low) / 1000.0;
-            assert!(min >= low && min < low + slack && max < high && max > high - slack, "{schedule:?}: {min} {max}");
-        }
-    }
-
-    /// Base 500 ms, factor 2, +-50 %, cap 5 s after the jitter: before retry 5 the nominal wait is 8 s, its window
-    /// [4 s, 12 s), and 7/8 of the draws are exactly the cap; before retry 6 all are. (Resilience4j's rule.)
-    #[test]
-    fn a_cap_after_the_jitter_collapses_it() {
-        let backoff = Backoff::Exponential { base: Span::from_ms(500), factor: 2.0 };
-        let schedule = Schedule::new(backoff, Span::from_s(5), CapOrder::AfterJitter, Jitter::Spread(0.5));
-        let share_at_cap = |retry| {
-            let at_cap =
-                (0..10_000).filter(|&n| schedule.wait(retry, Span::ZERO, mix(4, n)) == Span::from_s(5)).count();
-            at_cap as f64 / 10_000.0
-        };
-        assert!((share_at_cap(5) - 0.875).abs() < 0.015, "{}", share_at_cap(5));
-        assert_eq!(share_at_cap(6), 1.0);
-    }
-
-    /// Cap before +-20 %: the wait may exceed the cap by 20 % (gRPC's rule); `both` cuts that off.
-    #[test]
-    fn cap_order_decides_whether_jitter_may_exceed_the_cap() {
-        let longest = |cap_order| {
-            let backoff = Backoff::Exponential { base: Span::from_ms(100), factor: 2.0 };
-            let schedule = Schedule::new(backoff, Span::from_ms(300), cap_order, Jitter::Spread(0.2));
-            (0..10_000).map(|n| schedule.wait(4, Span::ZERO, mix(6, n))).max().unwrap()
-        };
-        assert!(longest(CapOrder::BeforeJitter) > Span::from_ms(359));
-        assert!(longest(CapOrder::BeforeJitter) < Span::from_ms(360));
-        assert_eq!(longest(CapOrder::Both), Span::from_ms(300));
-    }
-
-    /// 2^attempt overflows 64 bits at 63: the wait stays at the cap, or without one at the longest span there is.
-    #[test]
-    fn no_retry_number_overflows() {
-        let capped = exponential(100, Span::from_s(5));
-        let uncapped = exponential(100, UNCAPPED);
-        let linear = plain(Backoff::Linear { step: Span::LIMIT }, UNCAPPED);
-        for retry in [62, 63, 64, 65, 199, 200, 1_000_000, u32::MAX - 1, u32::MAX] {
-            assert_eq!(capped.wait(retry, Span::ZERO, 0), Span::from_s(5), "retry {retry}");
-            assert_eq!(uncapped.wait(retry, Span::ZERO, 0), Span::LIMIT, "retry {retry}");
-            assert_eq!(linear.wait(retry, Span::ZERO, 0), Span::LIMIT, "retry {retry}");
-        }
-    }
-
-    /// Waits that shrink, and waits that grow so slowly that rounding hides it, are never cut short to zero or frozen.
-    #[test]
-    fn degenerate_factors_keep_their_meaning() {
-        let shrinking = plain(Backoff::Exponential { base: Span::from_ms(1), factor: 0.5 }, UNCAPPED);
-        assert_eq!(shrinking.wait(1000, Span::ZERO, 0), Span::from_ns(1));
-        let slow = plain(Backoff::Exponential { base: Span::from_ns(1), factor: 1.01 }, UNCAPPED);
-        assert_eq!(slow.wait(2, Span::ZERO, 0), Span::from_ns(1));
-        assert_eq!(slow.wait(1001, Span::ZERO, 0), Span::from_ns(20_959));
-    }
-
-    /// Starts at the base, never below it, never above three times the previous wait or the cap.
-    #[test]
-    fn decorrelated_walks_between_base_and_cap() {
-        let backoff = Backoff::Decorrelated { base: Span::from_s(1), factor: 3.0 };
-        let schedule = plain(backoff, Span::from_s(30));
-        for walk in 0..1000 {
-            let mut previous = Span::from_s(1);
-            for retry in 1..=10 {
-                let wait = schedule.wait(retry, previous, mix(walk, u64::from(retry)));
-                assert!(wait >= Span::from_s(1) && wait <= Span::from_s(30));
-                assert!(wait.as_ns() <= 3 * previous.as_ns());
-                previous = wait;
-            }
-        }
-        let first = mean_ms(&schedule, 1);
-        assert!((first / 2000.0 - 1.0).abs() < 0.01, "U(1 s, 3 s) has the mean 2 s, got {first} ms");
-    }
-}
+mod tests;

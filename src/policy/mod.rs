@@ -13,7 +13,7 @@ mod server_delay;
 mod slots;
 mod throttle;
 
-pub use backoff::{Backoff, CapOrder, Jitter, Schedule, WaitRange};
+pub use backoff::{Backoff, CapOrder, Drawn, Jitter, Refinement, Schedule, WaitRange};
 pub use breaker::{
     Admission, Badness, Breaker, BreakerPhase, BreakerState, Counts, Ended, Over, Position, Trip, TripState,
 };

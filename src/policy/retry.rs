@@ -1,7 +1,7 @@
 //! What happens after a failed attempt.
 
 use crate::failure::{ErrorKind, ErrorSet, StopReason};
-use crate::policy::{Schedule, ServerDelay};
+use crate::policy::{Drawn, Schedule, ServerDelay, WaitRange};
 use crate::time::Span;
 
 /// A retry policy: when to try again, how often, and after which wait.
@@ -17,6 +17,11 @@ pub struct RetryPolicy {
     pub min_attempt: Span,
     /// What it makes of a server's word on when to try again.
     pub server_delay: ServerDelay,
+    /// The waits after errors that [throttle](ErrorSet::THROTTLING), if they are others than `schedule`. It remembers
+    /// nothing.
+    pub throttled: Option<Box<Schedule>>,
+    /// No retry begins later than this after its call; [`Span::UNLIMITED`] for any. Attempts are not cut by it.
+    pub max_elapsed: Span,
 }
 
 /// A failed attempt, as its policy sees it.
@@ -26,14 +31,16 @@ pub struct Attempted {
     pub attempt: u32,
     /// Its error.
     pub error: ErrorKind,
+    /// The time since its call began.
+    pub elapsed: Span,
     /// What is left of the call's deadline; [`Span::UNLIMITED`] without one.
     pub remaining: Span,
     /// Whether the call's retry budget, if it has one, grants a retry.
     pub budget_grants: bool,
     /// When the server said that it is worth trying again; none if it did not.
     pub retry_after: Option<Span>,
-    /// The backoff before this attempt, for policies whose waits depend on it.
-    pub previous_backoff: Span,
+    /// What the schedule is to remember: the mark of the last retry; anything before the first.
+    pub mark: Span,
     /// Its key, for the draw of the wait.
     pub key: u64,
 }
@@ -45,9 +52,9 @@ pub enum Verdict {
     Retry {
         /// After this wait.
         wait: Span,
-        /// The backoff, which may be less than the wait if the server had a word in it: what the next backoff is
-        /// reckoned from where it depends on the one before.
-        backoff: Span,
+        /// What the next backoff is reckoned from, where it depends on those before: that of the backoff, whatever
+        /// the server had to say.
+        mark: Span,
     },
     /// The call has failed, for this reason.
     Stop(StopReason),
@@ -55,15 +62,15 @@ pub enum Verdict {
 
 impl RetryPolicy {
     /// Decides about a failed attempt. The first of these that applies ends the call: the deadline has passed, the
-    /// error is not retryable or its `retry_after` is longer than the policy waits, the attempts are exhausted, the
-    /// budget refuses, the wait and the shortest useful attempt do not fit into what is left of the deadline.
+    /// error is not retryable or its `retry_after` is longer than the policy waits, or is required and not there, the
+    /// attempts are exhausted, the budget refuses, the wait and the shortest useful attempt do not fit into what is
+    /// left of the deadline, or the wait would end later than `max_elapsed` allows.
     #[inline]
     pub fn decide(&self, failed: Attempted) -> Verdict {
         if failed.remaining == Span::ZERO {
             return Verdict::Stop(StopReason::Deadline);
         }
-        let is_beyond = failed.retry_after.is_some_and(|delay| self.server_delay.refuses(delay));
-        if !self.retry_on.contains(failed.error) || is_beyond {
+        if !self.retry_on.contains(failed.error) || self.server_delay.forbids(failed.retry_after) {
             return Verdict::Stop(StopReason::NotRetryable);
         }
         if failed.attempt >= self.max_attempts && self.max_attempts != u32::MAX {
@@ -72,12 +79,35 @@ impl RetryPolicy {
         if !failed.budget_grants {
             return Verdict::Stop(StopReason::Budget);
         }
-        let backoff = self.schedule.wait(failed.attempt, failed.previous_backoff, failed.key);
-        let wait = failed.retry_after.map_or(backoff, |delay| self.server_delay.wait(delay, backoff, failed.key));
-        if wait + self.min_attempt > failed.remaining {
+        let schedule = match &self.throttled {
+            Some(throttled) if ErrorSet::THROTTLING.contains(failed.error) => throttled,
+            _ => &self.schedule,
+        };
+        let Drawn { wait: own, mark } = schedule.draw(failed.attempt, failed.mark, failed.key);
+        let wait = failed.retry_after.map_or(own, |delay| self.server_delay.wait(delay, own, failed.key));
+        if wait + self.min_attempt > failed.remaining || failed.elapsed + wait > self.max_elapsed {
             return Verdict::Stop(StopReason::Deadline);
         }
-        Verdict::Retry { wait, backoff }
+        Verdict::Retry { wait, mark }
+    }
+
+    /// The waits before retries 1, 2, ... after errors of these kinds, as far as they are retried: where the waits
+    /// depend on the error, all that may be. What a server says is left out.
+    pub fn ranges_after(&self, errors: ErrorSet) -> impl Iterator<Item = WaitRange> {
+        let errors = errors.and(self.retry_on);
+        let others = errors.without(ErrorSet::THROTTLING);
+        let throttled = self.throttled.as_deref().filter(|_| errors != others);
+        let own = Some(&self.schedule).filter(|_| throttled.is_none() || others != ErrorSet::EMPTY);
+        let mut ranges = [own, throttled].map(|schedule| schedule.map(Schedule::ranges));
+        std::iter::from_fn(move || {
+            let all = ranges.iter_mut().flatten().filter_map(Iterator::next);
+            all.reduce(WaitRange::or)
+        })
+    }
+
+    /// The same after any error.
+    pub fn ranges(&self) -> impl Iterator<Item = WaitRange> {
+        self.ranges_after(self.retry_on)
     }
 }
 
@@ -94,6 +124,8 @@ mod tests {
             retry_on: ErrorSet::RETRYABLE,
             min_attempt,
             server_delay: ServerDelay::IGNORE,
+            throttled: None,
+            max_elapsed: Span::UNLIMITED,
         }
     }
 
@@ -101,10 +133,11 @@ mod tests {
         Attempted {
             attempt,
             error,
+            elapsed: Span::ZERO,
             remaining,
             budget_grants: true,
             retry_after: None,
-            previous_backoff: Span::ZERO,
+            mark: Span::ZERO,
             key: 0,
         }
     }
@@ -119,7 +152,7 @@ mod tests {
         assert_eq!(stop(1, ErrorKind::Unavailable, 1), Verdict::Stop(StopReason::Deadline));
         assert_eq!(
             stop(1, ErrorKind::Unavailable, 100),
-            Verdict::Retry { wait: Span::from_ms(100), backoff: Span::from_ms(100) }
+            Verdict::Retry { wait: Span::from_ms(100), mark: Span::from_ms(100) }
         );
     }
 
@@ -148,7 +181,7 @@ mod tests {
         for (attempt, wait) in [(1, 100), (2, 200), (3, 400)] {
             let verdict = policy.decide(failed(attempt, ErrorKind::Unavailable, Span::from_ms(remaining)));
             let wait_ms = Span::from_ms(wait);
-            assert_eq!(verdict, Verdict::Retry { wait: wait_ms, backoff: wait_ms });
+            assert_eq!(verdict, Verdict::Retry { wait: wait_ms, mark: wait_ms });
             remaining -= wait;
         }
         let verdict = policy.decide(failed(4, ErrorKind::Unavailable, Span::from_ms(remaining)));
@@ -166,8 +199,8 @@ mod tests {
         };
         let asked =
             Attempted { retry_after: Some(Span::from_s(60)), ..failed(1, ErrorKind::RateLimited, Span::UNLIMITED) };
-        let Verdict::Retry { wait, backoff } = policy.decide(asked) else { panic!("it is tried again") };
+        let Verdict::Retry { wait, mark } = policy.decide(asked) else { panic!("it is tried again") };
         assert_eq!(wait, Span::from_s(60));
-        assert!(backoff <= Span::from_ms(300), "{backoff:?}");
+        assert!(mark <= Span::from_ms(300), "{mark:?}");
     }
 }

@@ -1,6 +1,7 @@
 //! What a client makes of a server's word on when to try again (`Retry-After`, RFC 9110, 10.2.3).
 
-use crate::dist::{Dist, Purpose};
+use crate::dist::Purpose;
+use crate::policy::Jitter;
 use crate::time::Span;
 
 /// How a server's delay and the wait of the own backoff become one.
@@ -8,12 +9,16 @@ use crate::time::Span;
 pub struct ServerDelay {
     /// The rule.
     pub rule: DelayRule,
-    /// Added to the server's delay, drawn for each attempt.
-    pub jitter: Dist,
+    /// What becomes of the server's delay, drawn for each attempt.
+    pub jitter: Jitter,
     /// The longest delay that is taken from a server, before the jitter; [`Span::UNLIMITED`] for any.
     pub at_most: Span,
     /// What becomes of a longer one.
     pub beyond: Beyond,
+    /// The wait is at most this much longer than that of the own backoff; [`Span::UNLIMITED`] for any.
+    pub over_own: Span,
+    /// Whether a call is not tried again after an error without a delay that is taken.
+    pub required: bool,
 }
 
 /// How the two waits become one.
@@ -34,57 +39,51 @@ pub enum Beyond {
     Clamp,
     /// The call is not tried again.
     Stop,
+    /// It is as if the server had not said it.
+    Ignore,
 }
 
 impl ServerDelay {
     /// Pays no attention to servers.
-    pub const IGNORE: Self =
-        Self { rule: DelayRule::Ignore, jitter: Dist::ZERO, at_most: Span::UNLIMITED, beyond: Beyond::Clamp };
+    pub const IGNORE: Self = Self {
+        rule: DelayRule::Ignore,
+        jitter: Jitter::None,
+        at_most: Span::UNLIMITED,
+        beyond: Beyond::Clamp,
+        over_own: Span::UNLIMITED,
+        required: false,
+    };
+
+    /// Whether a call is not tried again after an error that says this, or nothing.
+    #[inline]
+    pub fn forbids(&self, said: Option<Span>) -> bool {
+        let is_too_long = said.is_some_and(|delay| self.refuses(delay));
+        is_too_long || self.required && said.and_then(|delay| self.taken(delay)).is_none()
+    }
 
     /// Whether a call is not tried again because the server asks it to wait this long.
     pub fn refuses(&self, server: Span) -> bool {
         self.rule != DelayRule::Ignore && self.beyond == Beyond::Stop && server > self.at_most
     }
 
+    /// As how long a delay is taken that a server asks for, before the jitter; none if the own backoff alone counts.
+    pub fn taken(&self, server: Span) -> Option<Span> {
+        let is_ignored = self.rule == DelayRule::Ignore || self.beyond == Beyond::Ignore && server > self.at_most;
+        (!is_ignored).then_some(server.min(self.at_most))
+    }
+
     /// The wait before the next attempt, after an attempt with this key whose error carried the delay `server`, where
     /// the backoff alone would wait `own`.
     pub fn wait(&self, server: Span, own: Span, key: u64) -> Span {
-        let server = || server.min(self.at_most) + self.jitter.sample(key, Purpose::ServerDelay);
-        match self.rule {
-            DelayRule::Ignore => own,
-            DelayRule::Floor => own.max(server()),
-            DelayRule::Replace => server(),
-        }
+        let Some(taken) = self.taken(server) else { return own };
+        let server = self.jitter.apply(taken, key, Purpose::ServerDelay);
+        let wait = match self.rule {
+            DelayRule::Floor => own.max(server),
+            DelayRule::Ignore | DelayRule::Replace => server,
+        };
+        wait.min(own + self.over_own)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn wait_s(rule: DelayRule, beyond: Beyond, server: u64, own: u64) -> Option<u64> {
-        let delay = ServerDelay { rule, jitter: Dist::ZERO, at_most: Span::from_s(60), beyond };
-        let server = Span::from_s(server);
-        (!delay.refuses(server)).then(|| delay.wait(server, Span::from_s(own), 1).as_ns() / 1_000_000_000)
-    }
-
-    #[test]
-    fn rules_differ_where_the_waits_do() {
-        use {Beyond::*, DelayRule::*};
-        assert_eq!([30, 5].map(|own| wait_s(Floor, Clamp, 10, own)), [Some(30), Some(10)]);
-        assert_eq!([30, 5].map(|own| wait_s(Replace, Clamp, 10, own)), [Some(10), Some(10)]);
-        assert_eq!([30, 5].map(|own| wait_s(Ignore, Stop, 100, own)), [Some(30), Some(5)]);
-        assert_eq!([60, 61].map(|server| wait_s(Replace, Stop, server, 0)), [Some(60), None]);
-        assert_eq!(wait_s(Floor, Clamp, 100, 0), Some(60));
-    }
-
-    /// Jitter comes on top of what the server says: nobody is earlier.
-    #[test]
-    fn jitter_spreads_upwards() {
-        let jitter = Dist::Uniform { min: Span::ZERO, values: 6_000_000_000, step: Span::from_ns(1) };
-        let delay = ServerDelay { rule: DelayRule::Replace, jitter, at_most: Span::UNLIMITED, beyond: Beyond::Clamp };
-        let waits: Vec<u64> = (0..1_000).map(|key| delay.wait(Span::from_s(60), Span::ZERO, key).as_ns()).collect();
-        let (least, most) = (waits.iter().min().unwrap() / 10_000_000, waits.iter().max().unwrap() / 10_000_000);
-        assert!((6_000..6_010).contains(&least) && (6_590..6_600).contains(&most), "{least} {most}");
-    }
-}
+mod tests;

@@ -379,19 +379,20 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
     /// An attempt has failed: the policy decides.
     #[inline(always)]
     pub(super) fn fail_attempt(&mut self, index: u32, key: u64, error: ErrorKind, retry_after: Option<Span>) {
-        let CallFrame { call, attempt, .. } = self.calls[index];
+        let CallFrame { call, attempt, start, .. } = self.calls[index];
         self.calls[index].work = NONE;
         let policy = self.plan.policy_of(call);
+        let elapsed = self.now.since(start);
         let remaining = self.remaining(index);
-        let previous_backoff = self.previous_backoffs.get(index as usize).copied().unwrap_or(Span::ZERO);
+        let mark = self.marks.get(index as usize).copied().unwrap_or(Span::ZERO);
         let budget_grants = self.ask_budget(index, error);
-        let failed = Attempted { attempt, error, remaining, budget_grants, retry_after, previous_backoff, key };
+        let failed = Attempted { attempt, error, elapsed, remaining, budget_grants, retry_after, mark, key };
         match policy.decide(failed) {
-            Verdict::Retry { wait, backoff } => {
+            Verdict::Retry { wait, mark } => {
                 self.charge_budget(index, error);
                 self.tap.note(self.now, Note::Waiting { key, wait });
-                if policy.schedule.needs_previous() {
-                    self.remember_backoff(index, backoff);
+                if policy.schedule.remembers() {
+                    self.remember_mark(index, mark);
                 }
                 self.calls[index].armed = self.agenda.schedule(wait, Kind::Wake.of(index));
             }
@@ -403,11 +404,11 @@ impl<T: Tap, const FULL: bool> Replica<'_, T, FULL> {
         }
     }
 
-    fn remember_backoff(&mut self, index: u32, backoff: Span) {
-        if self.previous_backoffs.len() < self.calls.places() {
-            self.previous_backoffs.resize(self.calls.places(), Span::ZERO);
+    fn remember_mark(&mut self, index: u32, mark: Span) {
+        if self.marks.len() < self.calls.places() {
+            self.marks.resize(self.calls.places(), Span::ZERO);
         }
-        self.previous_backoffs[index as usize] = backoff;
+        self.marks[index as usize] = mark;
     }
 
     /// A call ends: its fallback begins in its place, or whoever made it goes on.

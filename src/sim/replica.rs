@@ -110,8 +110,8 @@ pub(super) struct Replica<'p, T, const FULL: bool> {
     pub(super) passes_deadlines: bool,
     /// By work frame: the deadline that it was told. Empty unless any is.
     pub(super) deadlines: Vec<Instant>,
-    /// The backoff before the current attempt, by call frame; empty unless a policy needs it.
-    pub(super) previous_backoffs: Vec<Span>,
+    /// What schedules that remember anything have left, by call frame; empty unless a policy has one.
+    pub(super) marks: Vec<Span>,
     pub(super) sources: Vec<Source<'p>>,
     /// By group: the number of its first client, counted through the groups whose clients have clocks of their own.
     pub(super) first_clients: Vec<u32>,
@@ -193,7 +193,7 @@ impl<'p, T: Tap, const FULL: bool> Replica<'p, T, FULL> {
             has_network: plan.calls.iter().any(|call| !call.network.is_zero()),
             passes_deadlines,
             deadlines: Vec::new(),
-            previous_backoffs: Vec::new(),
+            marks: Vec::new(),
             sources: (0..plan.groups.len() as u32).map(|id| Source::new(plan, GroupId(id), key)).collect(),
             first_clients: first_clients.collect(),
             arrivals_pending: 0,

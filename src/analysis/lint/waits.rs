@@ -4,7 +4,7 @@ use crate::analysis::lint::subject::{Crowd, Subject, Used};
 use crate::analysis::servers::{self, Asked};
 use crate::dist::Dist;
 use crate::plan::{CallId, Fault};
-use crate::policy::{Backoff, Jitter, Schedule, WaitRange};
+use crate::policy::{Backoff, Schedule, WaitRange};
 use crate::time::Span;
 
 /// So many retries are looked at: waits that grow have grown by then.
@@ -53,12 +53,10 @@ pub fn busiest(subject: &Subject<'_>, used: &Used<'_>) -> Option<(CallId, Crowd)
 
 /// Whether waits are meant to differ between clients.
 pub fn has_jitter(schedule: &Schedule) -> bool {
-    match (schedule.jitter(), schedule.backoff()) {
-        (_, Backoff::Decorrelated { factor, .. }) => *factor > 1.0,
-        (Jitter::None, _) => false,
-        (Jitter::Full | Jitter::Equal, _) => true,
-        (Jitter::Spread(share), _) => *share > 0.0,
-        (Jitter::Add(dist), _) => !is_constant(dist),
+    match schedule.backoff() {
+        Backoff::Decorrelated { factor, .. } => *factor > 1.0,
+        Backoff::DecorrelatedV2 { .. } => true,
+        _ => schedule.jitter().spreads(),
     }
 }
 

@@ -18,6 +18,7 @@ mod pauses;
 mod policies;
 mod protection;
 mod recovery;
+mod schedules;
 mod silence;
 mod strays;
 mod sweep;

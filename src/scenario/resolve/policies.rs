@@ -1,24 +1,16 @@
 //! Retry policies.
 
-use crate::dist::Dist;
 use crate::failure::ErrorSet;
 use crate::plan::PolicyDraft;
 use crate::policy::{Backoff, Beyond, CapOrder, DelayRule, Jitter, RetryPolicy, Schedule, ServerDelay};
-use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::resolve::Resolver;
 use crate::scenario::source::Place;
-use crate::scenario::tables::{BackoffChoice, BeyondChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable};
-use crate::scenario::values::{AtLeastOne, Duration, Positive, Share, Whole};
+use crate::scenario::tables::{BeyondChoice, DelayRuleChoice, RetryAfterTable, RetryTable};
+use crate::scenario::values::{Duration, NotNegative, Whole};
 use crate::time::Span;
 
 /// The policy of calls that do not retry; no policy of a file may be called so.
 pub const NO_POLICY: &str = "none";
-
-/// Growth of an exponential backoff, unless the scenario says otherwise.
-const EXPONENTIAL_FACTOR_DEFAULT: f64 = 2.0;
-
-/// Reach of a decorrelated backoff, unless the scenario says otherwise: that of the article that defines it.
-const DECORRELATED_FACTOR_DEFAULT: f64 = 3.0;
 
 impl Resolver<'_> {
     /// The policy of calls without one, then those of the file.
@@ -30,6 +22,8 @@ impl Resolver<'_> {
             retry_on: ErrorSet::RETRYABLE,
             min_attempt: Span::ZERO,
             server_delay: ServerDelay::IGNORE,
+            throttled: None,
+            max_elapsed: Span::UNLIMITED,
         };
         let without_retries = |name: &str| PolicyDraft { name: name.to_owned(), policy: none.clone(), budget: None };
         let mut policies = vec![without_retries(NO_POLICY)];
@@ -46,15 +40,19 @@ impl Resolver<'_> {
             }
             // A policy that is wrong as a whole keeps its position, so that the others keep theirs.
             let table = field.get().unwrap_or(&wrong);
+            let (schedule, throttled) = self.schedules(name, table);
+            let max_elapsed = table.max_elapsed.get().and_then(|limit| limit.value());
             let policy = RetryPolicy {
                 max_attempts: self.max_attempts(name, table, field.get().and(field.key())),
-                schedule: self.schedule(name, table),
+                schedule,
                 retry_on: table
                     .retry_on
                     .get()
                     .map_or(ErrorSet::RETRYABLE, |kinds| kinds.iter().map(|kind| kind.value).collect()),
                 min_attempt: table.min_attempt.get().map_or(Span::ZERO, |&Duration(span)| span),
                 server_delay: self.server_delay(name, table),
+                throttled: throttled.map(Box::new),
+                max_elapsed: max_elapsed.map_or(Span::UNLIMITED, |&Duration(span)| span),
             };
             policies.push(PolicyDraft { name: name.to_owned(), policy, budget: self.budget(name, table) });
         }
@@ -64,23 +62,48 @@ impl Resolver<'_> {
     fn server_delay(&mut self, name: &str, table: &RetryTable) -> ServerDelay {
         let given = table.retry_after.get().and_then(|given| given.value()).and_then(|given| given.value());
         let Some(given) = given else { return ServerDelay::IGNORE };
-        let jitter = match given.jitter.get().and_then(|jitter| jitter.value()) {
-            Some(setting) => self.dist(setting, &format!("retries.{name}.retry_after.jitter")),
-            None => Dist::ZERO,
+        let jitter = match (given.jitter.get().and_then(|jitter| jitter.value()), given.upward.get()) {
+            (Some(setting), _) => Jitter::Add(self.dist(setting, &format!("retries.{name}.retry_after.jitter"))),
+            (None, Some(&NotNegative(share))) => Jitter::Upward(share),
+            (None, None) => Jitter::None,
         };
-        let at_most = given.at_most.get().and_then(|limit| limit.value());
-        ServerDelay {
+        let span = |limit: Option<&Duration>| limit.map_or(Span::UNLIMITED, |&Duration(span)| span);
+        let delay = ServerDelay {
             rule: match given.rule.get() {
                 Some(DelayRuleChoice::Floor) | None => DelayRule::Floor,
                 Some(DelayRuleChoice::Replace) => DelayRule::Replace,
                 Some(DelayRuleChoice::Ignore) => DelayRule::Ignore,
             },
             jitter,
-            at_most: at_most.map_or(Span::UNLIMITED, |&Duration(span)| span),
+            at_most: span(given.at_most.get().and_then(|limit| limit.value())),
             beyond: match given.beyond.get() {
                 Some(BeyondChoice::Clamp) | None => Beyond::Clamp,
                 Some(BeyondChoice::Stop) => Beyond::Stop,
+                Some(BeyondChoice::Ignore) => Beyond::Ignore,
             },
+            over_own: span(given.over_own.get().and_then(|limit| limit.value())),
+            required: given.required.get().is_some_and(|&required| required),
+        };
+        self.check_that_servers_are_minded(name, given, &delay);
+        delay
+    }
+
+    /// What is said of a server's delay means nothing where that is not looked at.
+    fn check_that_servers_are_minded(&mut self, name: &str, given: &RetryAfterTable, delay: &ServerDelay) {
+        if delay.rule != DelayRule::Ignore {
+            return;
+        }
+        let keys = [
+            ("upward", given.upward.key(), matches!(delay.jitter, Jitter::Upward(_)) && delay.jitter.spreads()),
+            ("over_own", given.over_own.key(), delay.over_own < Span::UNLIMITED),
+            ("required", given.required.key(), delay.required),
+        ];
+        for (key, place, is_set) in keys {
+            if let (true, Some(place)) = (is_set, place) {
+                let path = format!("`retries.{name}.retry_after`");
+                let message = format!("{path} has `{key}`, but its `rule` is `\"ignore\"`: no server is listened to");
+                self.refuse(place, message, format!("take `{key}` out, or write `rule = \"floor\"`"));
+            }
         }
     }
 
@@ -95,79 +118,5 @@ impl Resolver<'_> {
         let retries = table.max_retries.get().map(|limit| limit.value().map(|&Whole(retries)| narrow(retries + 1)));
         let attempts = table.max_attempts.get().map(|limit| limit.value().map(|&Whole(attempts)| narrow(attempts)));
         retries.or(attempts).map_or(1, |limit| limit.unwrap_or(u32::MAX))
-    }
-
-    fn schedule(&mut self, name: &str, table: &RetryTable) -> Schedule {
-        let path = format!("retries.{name}");
-        let backoff = table.backoff.get().map_or(Backoff::None, |choice| self.backoff(&path, choice));
-        let jitter = match table.jitter.get() {
-            None => Jitter::None,
-            Some(choice) => self.jitter(&format!("{path}.jitter"), choice),
-        };
-        if let (Backoff::Decorrelated { .. }, true, Some(place)) =
-            (&backoff, jitter != Jitter::None, table.jitter.key())
-        {
-            let message = format!("`{path}` has a decorrelated backoff, which draws its own jitter");
-            let error = Diagnostic::new(message).at(place);
-            let error = match table.backoff.key() {
-                Some(backoff) => error.context(backoff, "the backoff"),
-                None => error,
-            };
-            self.errors.push(error.hint("take the `jitter` out, or set it to `\"none\"`"));
-        }
-        let cap = table.cap.get().and_then(|cap| cap.value()).map_or(Span::UNLIMITED, |&Duration(cap)| cap);
-        let cap_order = match table.cap_order.get() {
-            None | Some(CapOrderChoice::BeforeJitter) => CapOrder::BeforeJitter,
-            Some(CapOrderChoice::AfterJitter) => CapOrder::AfterJitter,
-            Some(CapOrderChoice::Both) => CapOrder::Both,
-        };
-        Schedule::new(backoff, cap, cap_order, jitter)
-    }
-
-    /// The jitter at `path`.
-    pub(super) fn jitter(&mut self, path: &str, choice: &JitterChoice) -> Jitter {
-        match choice {
-            JitterChoice::None => Jitter::None,
-            JitterChoice::Full => Jitter::Full,
-            JitterChoice::Equal => Jitter::Equal,
-            JitterChoice::Spread(spread) => {
-                let Share(spread) = spread.value;
-                Jitter::Spread(spread)
-            }
-            JitterChoice::Add(dist) => Jitter::Add(self.dist(&dist.value, &format!("{path}.add"))),
-        }
-    }
-
-    fn backoff(&mut self, path: &str, choice: &BackoffChoice) -> Backoff {
-        let span = |duration: Option<&Duration>| duration.map_or(Span::ZERO, |&Duration(span)| span);
-        match choice {
-            BackoffChoice::None => Backoff::None,
-            BackoffChoice::Fixed(wait) => Backoff::Fixed(wait.value.0),
-            BackoffChoice::Linear(linear) => {
-                let owner = format!("`{path}.backoff.linear`");
-                self.require(&linear.value.step, &owner, "step", "\"100ms\"", Some(&linear.place));
-                Backoff::Linear { step: span(linear.value.step.get()) }
-            }
-            BackoffChoice::Exponential(exponential) => {
-                let owner = format!("`{path}.backoff.exponential`");
-                self.require(&exponential.value.base, &owner, "base", "\"100ms\"", Some(&exponential.place));
-                let factor = exponential.value.factor.get();
-                let factor = factor.map_or(EXPONENTIAL_FACTOR_DEFAULT, |&Positive(factor)| factor);
-                Backoff::Exponential { base: span(exponential.value.base.get()), factor }
-            }
-            BackoffChoice::Decorrelated(decorrelated) => {
-                let owner = format!("`{path}.backoff.decorrelated`");
-                self.require(&decorrelated.value.base, &owner, "base", "\"1s\"", Some(&decorrelated.place));
-                let factor = decorrelated.value.factor.get();
-                let factor = factor.map_or(DECORRELATED_FACTOR_DEFAULT, |&AtLeastOne(factor)| factor);
-                Backoff::Decorrelated { base: span(decorrelated.value.base.get()), factor }
-            }
-            BackoffChoice::Explicit(waits) if waits.value.is_empty() => {
-                let message = format!("`{path}.backoff.explicit` lists no waits");
-                self.refuse(&waits.place, message, "write `backoff = \"none\"` to retry at once");
-                Backoff::None
-            }
-            BackoffChoice::Explicit(waits) => Backoff::Explicit(waits.value.iter().map(|wait| wait.value.0).collect()),
-        }
     }
 }

@@ -40,7 +40,9 @@ pub use protection::{
     ThrottleChoice, TripChoice,
 };
 pub use recovery::RecoveryTable;
-pub use retries::{BackoffChoice, BeyondChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryTable};
+pub use retries::{
+    BackoffChoice, BeyondChoice, CapOrderChoice, DelayRuleChoice, JitterChoice, RetryAfterTable, RetryTable,
+};
 pub use services::ServiceTable;
 pub use sweep::SweepTable;
 

@@ -40,7 +40,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         if let Jitter::Add(added) = used.policy.schedule.jitter() {
             check_policy(subject, findings, &used, added, "jitter");
         }
-        check_policy(subject, findings, &used, &used.policy.server_delay.jitter, "retry_after.jitter");
+        if let Jitter::Add(added) = &used.policy.server_delay.jitter {
+            check_policy(subject, findings, &used, added, "retry_after.jitter");
+        }
     }
     for (id, group) in (0..).map(GroupId).zip(&subject.plan.groups) {
         check_offset(subject, findings, id, group);

@@ -8,7 +8,7 @@
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::{Subject, Used};
-use crate::analysis::lint::waits::{has_jitter, is_constant, told};
+use crate::analysis::lint::waits::{has_jitter, told};
 use crate::analysis::lint::words;
 use crate::plan::CallId;
 use crate::policy::DelayRule;
@@ -77,5 +77,5 @@ fn herd(subject: &Subject<'_>, used: &Used<'_>, call: CallId) -> Option<Span> {
         DelayRule::Floor => delay >= own.longest,
         DelayRule::Replace => true,
     };
-    (is_replaced && !is_herd_anyway && is_constant(&policy.server_delay.jitter)).then_some(delay)
+    (is_replaced && !is_herd_anyway && !policy.server_delay.jitter.spreads()).then_some(delay)
 }

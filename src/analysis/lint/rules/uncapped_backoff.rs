@@ -69,7 +69,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 
 fn grows(schedule: &Schedule) -> bool {
     match schedule.backoff() {
-        Backoff::Linear { .. } => true,
+        Backoff::Linear { .. } | Backoff::DecorrelatedV2 { .. } => true,
         Backoff::Exponential { factor, .. } | Backoff::Decorrelated { factor, .. } => *factor > 1.0,
         Backoff::None | Backoff::Fixed(_) | Backoff::Explicit(_) => false,
     }

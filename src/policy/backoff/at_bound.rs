@@ -1,7 +1,15 @@
-//! What becomes of jitter where the cap comes after it.
+//! What becomes of jitter at the cap and at the floor.
 
-use crate::policy::{CapOrder, Jitter, Schedule};
+use crate::policy::backoff::curve;
+use crate::policy::backoff::jitter::{Around, Window};
+use crate::policy::{Backoff, CapOrder, Jitter, Schedule};
 use crate::time::Span;
+
+/// From so many places along the curve the share of steps is reckoned that reach the cap.
+const PLACES: u32 = 64;
+
+/// So often a part of the curve is halved to find where it passes the cap: to a millionth of a retry.
+const HALVINGS: u32 = 20;
 
 impl Schedule {
     /// The share of the waits before retry `retry` (1 is the first) that are exactly the cap, because it cuts off what
@@ -10,22 +18,65 @@ impl Schedule {
     /// None where nothing is cut off: the cap comes before the jitter, or there is none of either. And none for a
     /// decorrelated walk, where the share depends on all waits before.
     pub fn share_at_cap(&self, retry: u32) -> Option<f64> {
-        if self.cap_order == CapOrder::BeforeJitter || self.cap >= Span::LIMIT || self.needs_previous() {
+        if self.cap >= Span::LIMIT || retry <= self.refinement.immediate {
             return None;
         }
-        let nominal = self.nominal(retry);
-        let (cap, x) = (self.cap.as_ns() as f64, nominal.as_ns() as f64);
-        // Of a window of whole nanoseconds, which does not contain its end.
-        let above = |low: f64, high: f64| if cap <= low { 1.0 } else { ((high - cap) / (high - low)).max(0.0) };
-        match &self.jitter {
-            Jitter::None => None,
-            Jitter::Full => Some(above(0.0, x)),
-            Jitter::Equal => Some(above(x / 2.0, x)),
-            Jitter::Spread(share) => Some(above(x * (1.0 - share), x * (1.0 + share))),
-            // What just reaches the cap is exactly the cap as well.
-            Jitter::Add(dist) if nominal < self.cap => Some(dist.share_above(self.cap - nominal - Span::from_ns(1))),
-            Jitter::Add(_) => Some(1.0),
+        match self.backoff {
+            Backoff::Decorrelated { .. } => None,
+            Backoff::DecorrelatedV2 { base } => Some(self.share_of_steps_at_cap(base, retry)),
+            _ if self.cap_order == CapOrder::BeforeJitter || self.jitter == Jitter::None => None,
+            _ => Some(self.share_cut_off(self.nominal(retry))),
         }
+    }
+
+    /// Whether jitter around the wait before this retry lies below the floor: all waits are exactly that.
+    pub fn is_lost_at_floor(&self, retry: u32) -> bool {
+        if self.remembers() || retry <= self.refinement.immediate {
+            return false;
+        }
+        match self.jitter.around(self.nominal(retry)) {
+            Around::Window(window) => !window.is_point() && window.high <= self.refinement.floor,
+            Around::Added(_) => false,
+        }
+    }
+
+    fn share_cut_off(&self, nominal: Span) -> f64 {
+        let cap = self.cut_down(self.cap);
+        match self.jitter.around(nominal) {
+            Around::Window(window) => {
+                let Window { low, high } = self.narrowed(window);
+                let [low, high, cap] = [low, high, cap].map(|span| span.as_ns() as f64);
+                // Of a window of whole nanoseconds, which does not contain its end.
+                if cap <= low { 1.0 } else { ((high - cap) / (high - low)).max(0.0) }
+            }
+            Around::Added(dist) => {
+                let least = nominal.max(self.refinement.floor);
+                // What just reaches the cap is exactly the cap as well.
+                if least < cap { dist.share_above(cap - least - Span::from_ns(1)) } else { 1.0 }
+            }
+        }
+    }
+
+    fn share_of_steps_at_cap(&self, base: Span, retry: u32) -> f64 {
+        let cap = self.cut_down(self.cap);
+        let t = f64::from(retry - 1);
+        let share_from = |previous: Span| {
+            let reaches = |t: f64| curve::between(previous, curve::at(base, t)) >= cap;
+            let (mut below, mut above) = (t, t + 1.0);
+            if reaches(below) {
+                return 1.0;
+            }
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(below, above);
+                if reaches(middle) { above = middle } else { below = middle }
+            }
+            t + 1.0 - above
+        };
+        if retry == self.refinement.immediate + 1 {
+            return share_from(Span::ZERO);
+        }
+        let place = |index: u32| curve::at(base, t - 1.0 + (f64::from(index) + 0.5) / f64::from(PLACES));
+        (0..PLACES).map(|index| share_from(place(index))).sum::<f64>() / f64::from(PLACES)
     }
 }
 
