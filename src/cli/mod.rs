@@ -11,6 +11,7 @@ mod init;
 mod interrupt;
 mod lint;
 mod paths;
+mod presets;
 mod progress;
 mod run;
 mod schema;
@@ -74,6 +75,7 @@ pub fn main() -> ExitCode {
         Command::Explain(explain) => explain::run(explain, &terminal),
         Command::Lint(lint) => lint::run(lint, &terminal),
         Command::Init(init) => init::run(init, &terminal),
+        Command::Presets(presets) => presets::run(presets, &terminal),
         Command::Schema => schema::run(&terminal),
     };
     match result {
