@@ -73,27 +73,30 @@ fn a_reserve_may_go_in_one_burst() {
 fn finagle_goes_on_in_an_outage_and_linkerd_does_not() {
     let dead = "[faults.down]\non = [\"api\"]\neffect = { fail = {} }\n";
     let retries = |name: &str| {
-        let text = text(name, dead).replace("{ burst = {} }", "{ constant = { rate = 1000 } }").replace("10m", "10s");
+        let arrivals = "{ closed = { think = \"1ms\", requests = 10000 } }";
+        let text = text(name, dead).replace("{ burst = {} }", arrivals).replace("10m", "10s");
         run(&text, &[]).all_calls.retries
     };
     assert_eq!([retries("finagle"), retries("linkerd")], [2_100, 100]);
 }
 
-/// tower cuts 1 / ratio: with 0.7 every success buys a retry, with 0.3 every third.
+/// tower cuts 1 / ratio: with 0.51 as with 1 every success buys a retry, with 0.5 every other.
 #[test]
 fn tower_rounds_its_ratio() {
-    // Calls that fail once and then succeed: each deposits one success and asks for one retry.
+    // Calls that fail and calls that succeed, in turns: each success deposits, each failure asks for a retry.
     let flaky = "[faults.flaky]\non = [\"api\"]\nlasts = \"500ms\"\nevery = \"1s\"\neffect = { fail = {} }\n";
-    let text =
-        text("tower", flaky).replace("{ burst = {} }", "{ periodic = { every = \"500ms\" } }").replace("10m", "100s");
+    let text = text("tower", flaky).replace("{ burst = {} }", "{ periodic = { every = \"500ms\" } }");
     let retries = |ratio: &str| {
         let ratio = format!("retries.tower.budget.windowed_ratio.ratio={ratio}");
         let reserve = "retries.tower.budget.windowed_ratio.min_per_second=0";
-        run(&text, &[&ratio, reserve, "retries.tower.backoff=none", "retries.tower.max_retries=1"]).all_calls.retries
+        let plain = ["horizon=100s", "retries.tower.backoff=none", "retries.tower.max_retries=1", reserve, &ratio];
+        run(&text, &plain).all_calls.retries
     };
-    // A hundred calls succeed and a hundred fail, the first of all before anything was paid in.
-    assert_eq!([retries("0.7"), retries("1.0")], [99, 99]);
-    assert!((30..=33).contains(&retries("0.3")), "{}", retries("0.3"));
+    let of_all = retries("1.0");
+    assert_eq!([retries("0.51"), retries("0.7")], [of_all, of_all]);
+    // What is older than the window counts no more, so that not quite all of the 99 are granted that were paid for.
+    assert!((85..=99).contains(&of_all), "{of_all}");
+    assert!((40..=50).contains(&retries("0.5")), "{}", retries("0.5"));
 }
 
 /// Without a budget of its own Envoy allows three retries at once for all clients of a cluster; with a sidecar each client
@@ -114,10 +117,12 @@ fn envoy_allows_three_retries_at_once() {
 #[test]
 fn grpcs_throttle_grants_four_retries() {
     let text = one_by_one("grpc", 20, "unavailable");
+    let five = "retries.grpc.max_attempts=5";
     let throttle = [
+        five,
         "retries.grpc.budget={ grpc_throttle = { max_tokens = 10, token_ratio = 0.1 } }",
         "retries.grpc.shared_over=target",
     ];
     assert_eq!(run(&text, &throttle).all_calls.retries, 4);
-    assert_eq!(run(&text, &[]).all_calls.retries, 60, "without it three for each call");
+    assert_eq!(run(&text, &[five]).all_calls.retries, 80, "without it four for each call");
 }

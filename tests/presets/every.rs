@@ -86,15 +86,14 @@ fn every_preset_has_its_attempts_and_waits() {
 /// A call that names the preset runs, with the keys of the call, too; lint and explain have their say about both.
 #[test]
 fn every_preset_can_be_run_and_looked_at() {
-    let outage = "[faults.down]\non = [\"api\"]\nuntil = \"2s\"\neffect = \"refuse\"\n";
+    let outage = "[faults.down]\non = [\"api\"]\nuntil = \"2s\"\neffect = { fail = { delay = \"10ms\" } }\n";
     for preset in PRESETS {
         let mut texts = vec![text(preset.name, outage)];
         if preset.call().is_some() {
             texts.push(text_with_call(preset.name) + outage);
         }
         for text in texts {
-            let text = text.replace("10m", "5s");
-            let only = Overrides { replicas: Some(2), ..Overrides::default() };
+            let only = Overrides { replicas: Some(2), ..set(&["horizon=5s"]) };
             let scenario = scenario(&text, &only).unwrap_or_else(|errors| panic!("{}: {errors}", preset.name));
             let summary = Experiment::new(&scenario).run(|| ());
             assert_eq!(summary.variants[0].replicas.len(), 2, "{}", preset.name);

@@ -46,8 +46,8 @@ fn hystrix_opens_at_twenty_and_lets_ten_through() {
     let text = every(&(text_with_call("hystrix") + DEAD), "100ms").replace("10m", "8s");
     let at: Vec<f64> = sent(&text, &[], 0).into_iter().map(|(at, _)| at / 1e3).collect();
     assert_eq!((at.len(), at[19], at[20]), (21, 1.9, 6.9));
-    let hangs = text_with_call("hystrix").replace("{ burst = {} }", "{ burst = {} }\ncalls.api.to = \"api\"") + HANGS;
-    let outcome = run(&every(&hangs, "10ms").replace("10m", "1s"), &["clients.web.calls.api.breaker=none"]);
+    let hangs = every(&(text_with_call("hystrix") + HANGS), "10ms");
+    let outcome = run(&hangs, &["horizon=1s", "clients.web.calls.api.breaker=none"]);
     assert_eq!((outcome.all_calls.attempts, outcome.all_calls.pool_rejected), (10, 90));
 }
 
