@@ -13,7 +13,6 @@ use proptest::sample::{select, subsequence};
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
 use stormsim::plan::{Cancel, DeadlineRule};
-use stormsim::policy::{Backoff, Beyond, CapOrder, DelayRule, Jitter, ServerDelay};
 use stormsim::time::{Instant, Span};
 
 use super::random_arrivals::group_arrivals;
@@ -22,10 +21,9 @@ use super::random_capacity::{cancel, capacity};
 use super::random_duplicates::impatient;
 use super::random_fault::fault;
 use super::random_operations::{effects, operations};
+use super::random_policy::policy;
 use super::random_protection::protection;
-use super::sketch::{
-    CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
-};
+use super::sketch::{CallSketch, ChainSketch, GroupSketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch};
 
 /// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 3 budgets and up to 5 faults; at most a few
 /// thousand events.
@@ -215,62 +213,8 @@ pub fn dist(grid: Grid) -> impl Strategy<Value = Dist> {
     ]
 }
 
-fn policy(grid: Grid) -> impl Strategy<Value = PolicySketch> {
-    let times = (
-        backoff(grid),
-        of(grid.steps(1..=4)),
-        jitter(grid),
-        prop_oneof![3 => Just(Span::ZERO), 1 => grid.steps(1..=3)],
-    );
-    let orders = select(vec![CapOrder::BeforeJitter, CapOrder::AfterJitter, CapOrder::Both]);
-    let errors = (retry_on(), server_delay(grid));
-    (prop_oneof![1 => Just(1u32), 5 => 2..=4u32], times, orders, errors).prop_map(
-        |(max_attempts, (backoff, cap, jitter, min_attempt), cap_order, (retry_on, server_delay))| PolicySketch {
-            max_attempts,
-            backoff,
-            cap,
-            cap_order,
-            jitter,
-            retry_on,
-            min_attempt,
-            server_delay,
-        },
-    )
-}
-
-/// As long as the delays that servers ask for, longer and shorter.
-fn server_delay(grid: Grid) -> impl Strategy<Value = ServerDelay> {
-    let rules = select(vec![DelayRule::Ignore, DelayRule::Floor, DelayRule::Replace]);
-    let jitter = prop_oneof![2 => Just(Dist::ZERO), 1 => dist(grid)];
-    let longest = prop_oneof![1 => Just(Span::UNLIMITED), 2 => grid.steps(0..=3)];
-    (rules, jitter, longest, select(vec![Beyond::Clamp, Beyond::Stop]))
-        .prop_map(|(rule, jitter, at_most, beyond)| ServerDelay { rule, jitter, at_most, beyond })
-}
-
-fn backoff(grid: Grid) -> impl Strategy<Value = Backoff> {
-    prop_oneof![
-        2 => Just(Backoff::None),
-        2 => grid.steps(0..=3).prop_map(Backoff::Fixed),
-        1 => grid.steps(0..=2).prop_map(|step| Backoff::Linear { step }),
-        1 => (grid.steps(0..=2), select(vec![0.5, 1.0, 1.5, 2.0]))
-            .prop_map(|(base, factor)| Backoff::Exponential { base, factor }),
-        1 => (grid.steps(0..=2), select(vec![1.0, 3.0])).prop_map(|(base, factor)| Backoff::Decorrelated { base, factor }),
-        1 => vec(grid.steps(0..=4), 1..=3).prop_map(Backoff::Explicit),
-    ]
-}
-
-fn jitter(grid: Grid) -> impl Strategy<Value = Jitter> {
-    prop_oneof![
-        4 => Just(Jitter::None),
-        1 => Just(Jitter::Full),
-        1 => Just(Jitter::Equal),
-        1 => select(vec![0.0, 0.2, 1.0]).prop_map(Jitter::Spread),
-        1 => dist(grid).prop_map(Jitter::Add),
-    ]
-}
-
 /// Mostly every kind, so that calls are tried again; else any set of them.
-fn retry_on() -> impl Strategy<Value = Vec<ErrorKind>> {
+pub(super) fn retry_on() -> impl Strategy<Value = Vec<ErrorKind>> {
     prop_oneof![
         3 => Just(ErrorKind::ALL.to_vec()),
         1 => subsequence(ErrorKind::ALL.to_vec(), 0..=ErrorKind::ALL.len()),

@@ -1,5 +1,6 @@
 //! What the rules find: each in its own example, and the boundaries that matter.
 
+mod bounds;
 mod breakers;
 mod budgets;
 mod crowds;
