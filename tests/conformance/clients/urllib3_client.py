@@ -1,0 +1,68 @@
+"""urllib3: the default of its pools, and a backoff factor."""
+
+import urllib3
+from measuring import KINDS, Measuring, skipped_sleeps, swept_random, window
+from urllib3.util.retry import Retry
+
+TIMEOUT_S = 0.05
+LISTED = {"status_forcelist": [503]}
+
+
+def attempt(measuring: Measuring, behaviour: str, retries: Retry | None = None) -> int:
+    """Makes a request that fails, and gives the number of its retries."""
+    pool = urllib3.PoolManager(timeout=TIMEOUT_S)
+    counted: list[Retry] = []
+
+    class Counted(Retry):
+        """Notes each retry: what is refused reaches no server that could."""
+
+        def increment(self, *arguments: object, **named: object) -> Retry:
+            after = super().increment(*arguments, **named)
+            counted.append(after)
+            return after
+
+    given = retries or Retry.DEFAULT
+    options = {"backoff_factor": given.backoff_factor, "status_forcelist": given.status_forcelist}
+    try:
+        pool.request("GET", measuring.target(behaviour), retries=Counted(given.total, **options))
+    except urllib3.exceptions.HTTPError:
+        pass
+    return len(counted)
+
+
+def schedule(factor: float, jitter: float, retries: int) -> list[dict[str, float]]:
+    """The windows of the waits before so many retries."""
+    failed = urllib3.HTTPResponse(status=503)
+    retry = Retry(retries, backoff_factor=factor, backoff_jitter=jitter, **LISTED)
+    windows = []
+    for _ in range(retries):
+        retry = retry.increment("GET", "/", response=failed)
+        windows.append(window(retry.get_backoff_time))
+    return windows
+
+
+def main() -> None:
+    """Measures, one case after another."""
+    measuring = Measuring("urllib3")
+    with swept_random():
+        measuring.tell("urllib3 pool", waits=schedule(Retry.DEFAULT.backoff_factor, 0, Retry.DEFAULT.total))
+        measuring.tell("urllib3 backoff", waits=schedule(0.1, 0, 5))
+        measuring.tell("urllib3 cap", waits=schedule(30, 0, 5))
+        measuring.tell("urllib3 jitter", waits=schedule(0.1, 0.5, 5))
+
+    with skipped_sleeps() as slept:
+        measuring.tell("urllib3 pool", attempts=attempt(measuring, "refused") + 1)
+        measuring.tell("urllib3 pool", retried=[kind for kind in KINDS if attempt(measuring, kind) > 0], tried=KINDS)
+        slept.clear()
+        attempt(measuring, "429-after")
+        measuring.tell("urllib3 retry-after", after={"mean": sum(slept) / len(slept), "most": max(slept)})
+
+    calls = []
+    for _ in range(3):
+        attempt(measuring, "503", Retry(3, backoff_factor=0.1, **LISTED))
+        calls.append(measuring.gaps())
+    measuring.tell("urllib3 waiting", gaps=calls, attempts=len(calls[0]) + 1)
+
+
+if __name__ == "__main__":
+    main()
