@@ -1,6 +1,5 @@
 """botocore, before the AWS SDKs changed how they retry on 2026-11-10 and after."""
 
-import random
 from types import SimpleNamespace
 from typing import Any
 
@@ -109,9 +108,10 @@ def measure_legacy(measuring: Measuring, case: str) -> None:
 
 def measure_standard(measuring: Measuring, case: str, mode: str | None) -> None:
     """The standard mode; without a mode it is the default."""
-    measuring.tell(case, attempts=attempts(measuring, mode), waits=standard_schedule("kms", "503", 8))
+    measuring.tell(case, attempts=attempts(measuring, mode), waits=standard_schedule("kms", "503", 2))
+    measuring.tell(f"{case} cap", waits=standard_schedule("kms", "503", 10))
     measuring.tell(case, retried=retried(measuring, mode), tried=KINDS)
-    measuring.tell(f"{case} throttled", waits=standard_schedule("kms", "Throttling", 8))
+    measuring.tell(f"{case} throttled", waits=standard_schedule("kms", "Throttling", 2))
     measuring.tell(f"{case} quota", retries=bought(measuring, mode, "503", CALLS))
     measuring.tell(f"{case} quota throttled", retries=bought(measuring, mode, "aws-throttled", CALLS))
     measuring.tell(f"{case} quota timeouts", retries=bought(measuring, mode, "hang", CALLS_IN_TIME))
@@ -125,7 +125,7 @@ def measure_standard(measuring: Measuring, case: str, mode: str | None) -> None:
 def measure_since_2026(measuring: Measuring, case: str) -> None:
     """What only the newer behaviour has."""
     dynamodb = attempts(measuring, None, "dynamodb")
-    measuring.tell(f"{case} dynamodb", attempts=dynamodb, waits=standard_schedule("dynamodb", "503", 8))
+    measuring.tell(f"{case} dynamodb", attempts=dynamodb, waits=standard_schedule("dynamodb", "503", 3))
     for name, asked in (("hint", "2000"), ("long hint", "60000")):
         first = standard_schedule("kms", "503", 1, asked)[0]
         measuring.tell(f"{case} {name}", after={"mean": first["mean"], "most": first["most"]})
@@ -147,5 +147,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    random.seed(1)
     main()

@@ -9,10 +9,10 @@ from concurrent import futures
 import grpc
 from measuring import Measuring
 
-CALLS = 60
-"""So many calls at once: each window is seen near both of its ends."""
-ROUNDS = 2
-"""The calls of one round wait together, and a pause of the machine makes all of their waits longer; another round not."""
+CALLS = 20
+"""So many calls at once."""
+ROUNDS = 4
+"""The calls of one round wait together, and a pause of the machine makes all of their waits longer: there are others."""
 POLICY = {
     "maxAttempts": 4,
     "initialBackoff": "0.1s",
@@ -86,12 +86,11 @@ def gaps(instants: list[float]) -> list[float]:
 
 def measure_waits(measuring: Measuring, server: Server, case: str, config: dict[str, object]) -> None:
     """The waits of many calls."""
-    calls = [
-        gaps(instants)
+    rounds = [
+        [gaps(instants) for instants in server.calls(config, "UNAVAILABLE", CALLS, at_once=True)]
         for _ in range(ROUNDS)
-        for instants in server.calls(config, "UNAVAILABLE", CALLS, at_once=True)
     ]
-    measuring.tell(case, spread_gaps=calls, attempts=len(calls[0]) + 1)
+    measuring.tell(case, rounds=rounds, attempts=len(rounds[0][0]) + 1)
 
 
 def measure_throttle(measuring: Measuring, server: Server, case: str, max_tokens: int, at_once: bool) -> None:

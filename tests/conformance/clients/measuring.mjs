@@ -51,7 +51,7 @@ export class Measuring {
 	constructor(name) {
 		this.#name = name;
 		// Not every package lets its own description be imported.
-		this.#version = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')).version;
+		this.#version = JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8')).version;
 	}
 
 	// The address of a server that behaves so; attempts there are counted from here on.

@@ -13,7 +13,6 @@ use tokio::time::Instant;
 use crate::measuring::{STEPS, tell, windows};
 
 const VERSION: &str = "0.5.3";
-const RETRIES: usize = 6;
 
 /// A random source that walks evenly from the least number above 0 to the largest below 1, over and over; its clones
 /// walk together.
@@ -30,8 +29,12 @@ impl Rng for Sweep {
 }
 
 pub fn measure() {
-    for (case, cap) in [("tower backoff", Duration::from_secs(3600)), ("tower cap", Duration::from_millis(300))] {
-        tell(case, VERSION, &json!({ "waits": windows(&calls(cap)) }));
+    let hour = 3_600_000;
+    for (case, base, cap, retries) in
+        [("tower backoff", 50, hour, 5), ("tower long backoff", 1600, hour, 1), ("tower cap", 50, 300, 6)]
+    {
+        let calls = calls(Duration::from_millis(base), Duration::from_millis(cap), retries);
+        tell(case, VERSION, &json!({ "waits": windows(&calls) }));
     }
     tell("tower budget", VERSION, &json!({ "retries": granted(&TpsBudget::default(), 0) }));
     for ratio in [0.2, 0.3, 0.7, 2.0] {
@@ -41,13 +44,13 @@ pub fn measure() {
 }
 
 /// The waits of as many calls as a sweep has numbers, with the jitter that is the default.
-fn calls(cap: Duration) -> Vec<Vec<Duration>> {
-    let mut maker = ExponentialBackoffMaker::new(Duration::from_millis(50), cap, 0.99, Sweep::default())
-        .expect("the cap is above the least wait");
+fn calls(base: Duration, cap: Duration, retries: usize) -> Vec<Vec<Duration>> {
+    let mut maker =
+        ExponentialBackoffMaker::new(base, cap, 0.99, Sweep::default()).expect("the cap is not below the base");
     (0..STEPS)
         .map(|_| {
             let mut backoff = maker.make_backoff();
-            (0..RETRIES).map(|_| backoff.next_backoff().deadline() - Instant::now()).collect()
+            (0..retries).map(|_| backoff.next_backoff().deadline() - Instant::now()).collect()
         })
         .collect()
 }
