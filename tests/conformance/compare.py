@@ -11,8 +11,8 @@ EXACT = 1e-3
 """How far, as a share of the longest wait, what was measured with a swept random source may be from the window."""
 
 SAMPLED = 0.01
-"""The same for 20,000 draws from a random source of the client's own: that none of them is in the outermost hundredth of
-a window has a probability below 1e-80, and the standard error of the mean is a five-hundredth of the window."""
+"""The same for 20,000 draws from a random source of the client's own: that none of them is in the outermost hundredth
+of a window has a probability below 1e-80, and the standard error of the mean is a five-hundredth of the window."""
 
 TIMER_MS = 2
 """Timers that count whole milliseconds end up to one before, and an instant was cut down to one at both ends."""

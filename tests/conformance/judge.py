@@ -32,11 +32,11 @@ def main() -> int:
         measured = [line for lines in answers for line in lines]
     stormsim = Stormsim(parsed.stormsim)
     table = judge(cases, measured, stormsim)
-    complete = parsed.complete
-    if complete and (unmeasured := [case.name for case in cases if case.name not in {line["case"] for line in measured}]):
+    told = {line["case"] for line in measured}
+    if parsed.complete and (unmeasured := [case.name for case in cases if case.name not in told]):
         print(f"no script measured {', '.join(unmeasured)}", file=sys.stderr)
         return 1
-    return verdict(table, parsed.update, complete)
+    return verdict(table, parsed.update, parsed.complete)
 
 
 def arguments() -> argparse.Namespace:

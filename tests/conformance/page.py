@@ -12,8 +12,8 @@ their attempts against a server that refuses, resets, hangs, or answers with err
 `stormsim` is told the same, by the preset and what is said beside it. The page is made by `tests/conformance/run
 --update`, and `tests/conformance/run` checks that it still is so.
 
-- *waits* are windows: from the least to the longest before the first retry, the second and so on. Most are exact, for the
-  client's random source is replaced by one that walks evenly from 0 to 1; those of backon with jitter and of
+- *waits* are windows: from the least to the longest before the first retry, the second and so on. Most are exact, for
+  the client's random source is replaced by one that walks evenly from 0 to 1; those of backon with jitter and of
   retry-policies are from 20,000 draws, to a hundredth.
 - *real waits* were waited for. None may be shorter than the least. That one is longer may be the machine's doing, so of
   a few repetitions the shortest counts; of gRPC's, which cannot be had otherwise, there are many at once.
@@ -22,14 +22,18 @@ their attempts against a server that refuses, resets, hangs, or answers with err
 - Where the last column does not say `yes` it says why not.
 """
 
+COLUMNS = [
+    "| version | set up with | preset | measured | stormsim | client | agrees |",
+    "|---|---|---|---|---|---|---|",
+]
+
 
 def page(table: list[Row]) -> str:
     """The whole page."""
     sections = []
     for client, group in groupby(table, key=lambda row: row.case.client):
         lines = [line(row) for row in group]
-        head = "| version | set up with | preset | measured | stormsim | client | agrees |\n|---|---|---|---|---|---|---|"
-        sections.append("\n".join([f"\n## {client}\n", head, *lines]) + "\n")
+        sections.append("\n".join([f"\n## {client}\n", *COLUMNS, *lines]) + "\n")
     return HEAD + "".join(sections)
 
 

@@ -51,7 +51,8 @@ class Situation:
 
     def scenario(self, policy: str) -> str:
         """The scenario of it, with this policy."""
-        arrivals = "{ burst = {} }" if self.at_once else f'{{ closed = {{ think = "1ms", requests = {self.requests} }} }}'
+        one_by_one = f'{{ closed = {{ think = "1ms", requests = {self.requests} }} }}'
+        arrivals = "{ burst = {} }" if self.at_once else one_by_one
         hint = f', retry_after = "{self.retry_after}"' if self.retry_after else ""
         until = f'until = "{self.fails_until}"\n' if self.fails_until else ""
         return (

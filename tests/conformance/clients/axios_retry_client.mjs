@@ -1,14 +1,13 @@
 // axios-retry: its defaults, and its exponential delay.
 import axios from 'axios';
 import axiosRetry, {exponentialDelay, linearDelay} from 'axios-retry';
-import {KINDS, Measuring, STEPS, windowFrom, windowOf, withSweptRandom} from './measuring.mjs';
+import {KINDS, Measuring, STEPS, timeoutFor, windowFrom, windowOf, withSweptRandom} from './measuring.mjs';
 
-const TIMEOUT_MS = 50;
 const measuring = new Measuring('axios-retry');
 
 // Makes a request that fails, and gives the number of its retries and the waits before them.
 async function attempt(behaviour, {delay, skip = true, ...options} = {}) {
-	const client = axios.create({timeout: TIMEOUT_MS, proxy: false});
+	const client = axios.create({timeout: timeoutFor(behaviour), proxy: false});
 	const waits = [];
 	const settings = {shouldResetTimeout: true, ...options};
 	if (delay !== undefined) {

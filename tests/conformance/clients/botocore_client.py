@@ -8,9 +8,8 @@ from botocore import configprovider, retryhandler, translate
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.retries import standard
-from measuring import KINDS, Measuring, Sweep, skipped_sleeps, swept_random, window
+from measuring import KINDS, Measuring, Sweep, skipped_sleeps, swept_random, timeout_for, window
 
-TIMEOUT_S = 0.05
 CALLS = 120
 """Enough for what is left of the quota to be refused, even if two retries go to each call."""
 CALLS_IN_TIME = 30
@@ -20,21 +19,19 @@ CALLS_IN_TIME = 30
 class Client:
     """One client object, and with it one quota."""
 
-    def __init__(self, mode: str | None, service: str = "kms") -> None:
-        self._mode = mode
+    def __init__(self, target: str, mode: str | None, service: str = "kms") -> None:
         self._service = service
-        self._session = botocore.session.get_session()
-        self._session.set_credentials("nobody", "nothing")
-        self._client: Any = None
+        session = botocore.session.get_session()
+        session.set_credentials("nobody", "nothing")
+        timeout = timeout_for(target.rpartition("/")[2])
+        retries = {"mode": mode} if mode else {}
+        config = Config(connect_timeout=timeout, read_timeout=timeout, retries=retries)
+        self._client: Any = session.create_client(
+            service, region_name="eu-west-1", endpoint_url=target, config=config
+        )
 
-    def call(self, endpoint: str) -> None:
+    def call(self) -> None:
         """Makes one call that fails."""
-        if self._client is None:
-            retries = {"mode": self._mode} if self._mode else {}
-            config = Config(connect_timeout=TIMEOUT_S, read_timeout=TIMEOUT_S, retries=retries)
-            self._client = self._session.create_client(
-                self._service, region_name="eu-west-1", endpoint_url=endpoint, config=config
-            )
         try:
             self._client.list_keys() if self._service == "kms" else self._client.list_tables()
         except (BotoCoreError, ClientError):
@@ -44,7 +41,7 @@ class Client:
 def attempts(measuring: Measuring, mode: str | None, service: str = "kms") -> int:
     """The number of attempts of one call."""
     with skipped_sleeps():
-        Client(mode, service).call(measuring.target("503"))
+        Client(measuring.target("503"), mode, service).call()
     return len(measuring.arrivals())
 
 
@@ -53,7 +50,7 @@ def retried(measuring: Measuring, mode: str | None) -> list[str]:
     kinds = []
     for kind in KINDS:
         with skipped_sleeps() as slept:
-            Client(mode).call(measuring.target(kind))
+            Client(measuring.target(kind), mode).call()
         if slept:
             kinds.append(kind)
     return kinds
@@ -61,18 +58,17 @@ def retried(measuring: Measuring, mode: str | None) -> list[str]:
 
 def bought(measuring: Measuring, mode: str | None, behaviour: str, calls: int) -> int:
     """The number of retries that the quota of one client object pays."""
-    client = Client(mode)
-    target = measuring.target(behaviour)
+    client = Client(measuring.target(behaviour), mode)
     with skipped_sleeps():
         for _ in range(calls):
-            client.call(target)
+            client.call()
     return len(measuring.arrivals()) - calls
 
 
 def legacy_schedule(service: str, retries: int) -> list[dict[str, float]]:
     """The windows of the legacy mode's waits."""
-    retry = botocore.session.get_session().get_component("data_loader").load_data("_retry")
-    config = translate.build_retry_config(service, retry["retry"], retry["definitions"])
+    data = botocore.session.get_session().get_component("data_loader").load_data("_retry")
+    config = translate.build_retry_config(service, data["retry"], data["definitions"])
     delay = retryhandler.create_retry_action_from_config(config)
     with swept_random():
         return [window(lambda: delay(attempts=retry)) for retry in range(1, retries + 1)]
@@ -117,7 +113,7 @@ def measure_standard(measuring: Measuring, case: str, mode: str | None) -> None:
     measuring.tell(f"{case} quota timeouts", retries=bought(measuring, mode, "hang", CALLS_IN_TIME))
     calls = []
     for _ in range(3):
-        Client(mode).call(measuring.target("503"))
+        Client(measuring.target("503"), mode).call()
         calls.append(measuring.gaps())
     measuring.tell(f"{case} waiting", gaps=calls, attempts=len(calls[0]) + 1)
 

@@ -1,8 +1,7 @@
 // got: its defaults.
 import got from 'got';
-import {KINDS, Measuring, STEPS, windowOf, withSweptRandom} from './measuring.mjs';
+import {KINDS, Measuring, STEPS, timeoutFor, windowOf, withSweptRandom} from './measuring.mjs';
 
-const TIMEOUT_MS = 50;
 const measuring = new Measuring('got');
 
 // Makes a request that fails, and gives the waits before its retries.
@@ -41,7 +40,7 @@ await withSweptRandom(async () => {
 
 const retried = [];
 for (const kind of KINDS) {
-	const waits = await attempt(kind, {timeout: {response: TIMEOUT_MS}});
+	const waits = await attempt(kind, {timeout: {response: timeoutFor(kind)}});
 	if (waits.length > 0) {
 		retried.push(kind);
 	}

@@ -12,7 +12,7 @@ from measuring import Measuring
 CALLS = 20
 """So many calls at once."""
 ROUNDS = 4
-"""The calls of one round wait together, and a pause of the machine makes all of their waits longer: there are others."""
+"""The calls of a round wait together, and a pause of the machine makes all of their waits longer: there are others."""
 POLICY = {
     "maxAttempts": 4,
     "initialBackoff": "0.1s",

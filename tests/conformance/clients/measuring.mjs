@@ -8,8 +8,14 @@ export const STEPS = 101;
 // The failures of which a client is asked whether it tries again.
 export const KINDS = ['refused', 'reset', 'hang', '500', '503', '504', '429', '503-after', '429-after'];
 
+// The timeout of a client in milliseconds: short where the server hangs, else not to be met on a busy machine.
+export function timeoutFor(behaviour) {
+	return behaviour === 'hang' ? 50 : 10_000;
+}
+
 // Puts a source that walks evenly from 0 to the largest number below 1, over and over, in the place of `Math.random`,
-// as long as `measure` lasts. A wait that takes one number is seen at both of its ends, and the mean of a round is exact.
+// as long as `measure` lasts. A wait that takes one number is seen at both of its ends, and the mean of a round is
+// exact.
 export async function withSweptRandom(measure) {
 	const original = Math.random;
 	let step = -1;
@@ -27,7 +33,8 @@ export async function withSweptRandom(measure) {
 
 // The window of a wait in milliseconds, of which `draw` gives one, from one round of a sweep.
 export function windowOf(draws) {
-	return {least: Math.min(...draws), most: Math.max(...draws), mean: draws.reduce((sum, draw) => sum + draw) / draws.length};
+	const mean = draws.reduce((sum, draw) => sum + draw) / draws.length;
+	return {least: Math.min(...draws), most: Math.max(...draws), mean};
 }
 
 // Calls `draw` for one round of a sweep.
@@ -51,7 +58,8 @@ export class Measuring {
 	constructor(name) {
 		this.#name = name;
 		// Not every package lets its own description be imported.
-		this.#version = JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8')).version;
+		const description = new URL(`node_modules/${name}/package.json`, import.meta.url);
+		this.#version = JSON.parse(readFileSync(description, 'utf8')).version;
 	}
 
 	// The address of a server that behaves so; attempts there are counted from here on.

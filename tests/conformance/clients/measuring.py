@@ -16,6 +16,11 @@ KINDS = ["refused", "reset", "hang", "500", "503", "504", "429", "503-after", "4
 """The failures of which a client is asked whether it tries again."""
 
 
+def timeout_for(behaviour: str) -> float:
+    """The timeout of a client in seconds: short where the server hangs, else not to be met on a busy machine."""
+    return 0.05 if behaviour == "hang" else 10
+
+
 class Sweep:
     """A random source that walks evenly from 0 to the largest number below 1, over and over.
 

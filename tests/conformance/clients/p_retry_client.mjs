@@ -1,4 +1,4 @@
-// p-retry: its defaults. Its waits are timers of the platform: a stand-in notes their lengths and lets them end at once.
+// p-retry: its defaults. Its waits are timers of the platform: a stand-in notes their lengths, and they end at once.
 import pRetry from 'p-retry';
 import {Measuring, STEPS, windowOf, withSweptRandom} from './measuring.mjs';
 

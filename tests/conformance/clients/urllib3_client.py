@@ -1,16 +1,15 @@
 """urllib3: the default of its pools, and a backoff factor."""
 
 import urllib3
-from measuring import KINDS, Measuring, skipped_sleeps, swept_random, window
+from measuring import KINDS, Measuring, skipped_sleeps, swept_random, timeout_for, window
 from urllib3.util.retry import Retry
 
-TIMEOUT_S = 0.05
 LISTED = {"status_forcelist": [503]}
 
 
 def attempt(measuring: Measuring, behaviour: str, retries: Retry | None = None) -> int:
     """Makes a request that fails, and gives the number of its retries."""
-    pool = urllib3.PoolManager(timeout=TIMEOUT_S)
+    pool = urllib3.PoolManager(timeout=timeout_for(behaviour))
     counted: list[Retry] = []
 
     class Counted(Retry):

@@ -14,7 +14,7 @@ use tokio::runtime::Builder;
 
 /// Measures, one library after another.
 ///
-/// Where no server is needed time is tokio's paused clock, which jumps from one timer to the next: waits are exact then.
+/// Where no server is needed time is tokio's paused clock, which jumps from timer to timer: waits are exact then.
 fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::from_arguments()?;
     let virtual_time = Builder::new_current_thread().enable_time().start_paused(true).build()?;

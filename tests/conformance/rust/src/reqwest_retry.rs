@@ -13,7 +13,6 @@ use serde_json::json;
 use crate::measuring::{KINDS, Server, tell};
 
 const VERSION: &str = "0.9.1";
-const TIMEOUT: Duration = Duration::from_millis(50);
 const RETRIES: u32 = 3;
 const CALLS: usize = 3;
 
@@ -42,7 +41,7 @@ pub async fn measure(mut server: Server) -> Result<(), Box<dyn Error>> {
         let policy = ExponentialBackoff::builder().build_with_max_retries(RETRIES);
         let counted = Counted { policy, retries: Arc::clone(&retries) };
         // Whether it is an error in the end does not matter here.
-        let _ = client(counted)?.get(server.target(kind)).send().await;
+        let _ = client(counted, kind)?.get(server.target(kind)).send().await;
         if retries.load(Ordering::Relaxed) > 0 {
             retried.push(kind);
         }
@@ -53,15 +52,19 @@ pub async fn measure(mut server: Server) -> Result<(), Box<dyn Error>> {
     for _ in 0..CALLS {
         let bounds = (Duration::from_millis(100), Duration::from_secs(1800));
         let policy = ExponentialBackoff::builder().retry_bounds(bounds.0, bounds.1).build_with_max_retries(RETRIES);
-        let _ = client(policy)?.get(server.target("503")).send().await;
+        let _ = client(policy, "503")?.get(server.target("503")).send().await;
         calls.push(server.gaps().await?);
     }
     tell("reqwest-retry waiting", VERSION, &json!({ "attempts": calls[0].len() + 1, "gaps": calls }));
     Ok(())
 }
 
-/// A client with this policy.
-fn client<P: RetryPolicy + Send + Sync + 'static>(policy: P) -> Result<ClientWithMiddleware, reqwest::Error> {
-    let client = reqwest::Client::builder().no_proxy().timeout(TIMEOUT).build()?;
+/// A client with this policy. Its timeout is short where the server hangs, else not to be met on a busy machine.
+fn client<P: RetryPolicy + Send + Sync + 'static>(
+    policy: P,
+    kind: &str,
+) -> Result<ClientWithMiddleware, reqwest::Error> {
+    let timeout = if kind == "hang" { Duration::from_millis(50) } else { Duration::from_secs(10) };
+    let client = reqwest::Client::builder().no_proxy().timeout(timeout).build()?;
     Ok(ClientBuilder::new(client).with(RetryTransientMiddleware::new_with_policy(policy)).build())
 }
