@@ -54,7 +54,9 @@ def rows(case: Case, version: str, measured: dict[str, Any], stormsim: Stormsim)
         theirs = [Window(**window) for window in measured["waits"]]
         ours, theirs = shared(case.waits(stormsim), theirs)
         sampled = measured.get("sampled", False)
-        agrees = bool(ours) and all(same(*pair, SAMPLED if sampled else EXACT) for pair in zip(ours, theirs))
+        agrees = bool(ours) and all(
+            same(*pair, SAMPLED if sampled else EXACT) for pair in zip(ours, theirs, strict=True)
+        )
         line("waits", "waits", schedule(ours), schedule([rounded(window, sampled) for window in theirs]), agrees)
     if "gaps" in measured:
         line("gaps", "real waits", *real(case.waits(stormsim), measured["gaps"]))

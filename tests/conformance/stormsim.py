@@ -3,6 +3,8 @@
 import json
 import subprocess
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,15 @@ class Situation:
         )
 
 
+@contextmanager
+def written(scenario: str) -> Iterator[str]:
+    """The path of a file with this text."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(scenario)
+        file.flush()
+        yield file.name
+
+
 class Stormsim:
     """The program."""
 
@@ -77,8 +88,8 @@ class Stormsim:
 
     def explain(self, policy: str) -> tuple[int | None, list[Window]]:
         """The number of attempts, `None` for no end, and the waits of a policy."""
-        with self._file(Situation().scenario(policy)) as file:
-            call = self._json("explain", file.name, "--format", "json")[0]["calls"][0]
+        with written(Situation().scenario(policy)) as file:
+            call = self._json("explain", file, "--format", "json")[0]["calls"][0]
         waits = [
             Window(wait["shortest_s"] * 1000, wait["longest_s"] * 1000, wait["mean_s"] * 1000) for wait in call["waits"]
         ]
@@ -86,16 +97,10 @@ class Stormsim:
 
     def run(self, policy: str, situation: Situation) -> dict[str, float | None]:
         """The metrics of a run, by name."""
-        with self._file(situation.scenario(policy)) as file, tempfile.TemporaryDirectory() as folder:
-            summary = self._json("run", file.name, "--output", folder, "--format", "json")
+        with written(situation.scenario(policy)) as file, tempfile.TemporaryDirectory() as folder:
+            summary = self._json("run", file, "--output", folder, "--format", "json")
         metrics = summary["variants"][0]["metrics"]
         return {name: metric["mean"] for name, metric in metrics.items()}
-
-    def _file(self, text: str) -> Any:
-        file = tempfile.NamedTemporaryFile("w", suffix=".toml")
-        file.write(text)
-        file.flush()
-        return file
 
     def _json(self, *arguments: str) -> Any:
         done = subprocess.run([self._program, *arguments], capture_output=True, text=True, timeout=60)

@@ -1,5 +1,7 @@
 """botocore, before the AWS SDKs changed how they retry on 2026-11-10 and after."""
 
+from contextlib import suppress
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,16 +28,12 @@ class Client:
         timeout = timeout_for(target.rpartition("/")[2])
         retries = {"mode": mode} if mode else {}
         config = Config(connect_timeout=timeout, read_timeout=timeout, retries=retries)
-        self._client: Any = session.create_client(
-            service, region_name="eu-west-1", endpoint_url=target, config=config
-        )
+        self._client: Any = session.create_client(service, region_name="eu-west-1", endpoint_url=target, config=config)
 
     def call(self) -> None:
         """Makes one call that fails."""
-        try:
+        with suppress(BotoCoreError, ClientError):
             self._client.list_keys() if self._service == "kms" else self._client.list_tables()
-        except (BotoCoreError, ClientError):
-            pass
 
 
 def attempts(measuring: Measuring, mode: str | None, service: str = "kms") -> int:
@@ -71,7 +69,7 @@ def legacy_schedule(service: str, retries: int) -> list[dict[str, float]]:
     config = translate.build_retry_config(service, data["retry"], data["definitions"])
     delay = retryhandler.create_retry_action_from_config(config)
     with swept_random():
-        return [window(lambda: delay(attempts=retry)) for retry in range(1, retries + 1)]
+        return [window(partial(delay, attempts=retry)) for retry in range(1, retries + 1)]
 
 
 def standard_schedule(service: str, code: str, retries: int, retry_after: str | None = None) -> list[dict[str, float]]:
@@ -89,7 +87,7 @@ def standard_schedule(service: str, code: str, retries: int, retry_after: str | 
             parsed_response={"Error": {"Code": code}},
             http_response=SimpleNamespace(status_code=503, headers=headers),
         )
-        windows.append(window(lambda: backoff.delay_amount(context)))
+        windows.append(window(partial(backoff.delay_amount, context)))
     return windows
 
 

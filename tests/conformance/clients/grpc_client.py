@@ -7,13 +7,13 @@ from collections import defaultdict
 from concurrent import futures
 
 import grpc
-from measuring import Measuring
+from measuring import Measuring, gaps
 
 CALLS = 20
 """So many calls at once."""
 ROUNDS = 4
 """The calls of a round wait together, and a pause of the machine makes all of their waits longer: there are others."""
-POLICY = {
+POLICY: dict[str, object] = {
     "maxAttempts": 4,
     "initialBackoff": "0.1s",
     "maxBackoff": "1s",
@@ -39,7 +39,7 @@ class Failing(grpc.GenericRpcHandler):
         with self._lock:
             self.arrivals[call].append(arrived)
 
-        def answer(_: bytes, context: grpc.ServicerContext) -> bytes:
+        def answer(_: bytes, context: grpc.ServicerContext) -> None:
             context.abort(grpc.StatusCode[status], "as asked")
 
         return grpc.unary_unary_rpc_method_handler(answer)
@@ -79,16 +79,10 @@ def with_policy(**changes: object) -> dict[str, object]:
     return {"methodConfig": [{"name": [{}], "retryPolicy": {**POLICY, **changes}}]}
 
 
-def gaps(instants: list[float]) -> list[float]:
-    """The times between instants, in milliseconds."""
-    return [(later - earlier) * 1000 for earlier, later in zip(instants, instants[1:])]
-
-
 def measure_waits(measuring: Measuring, server: Server, case: str, config: dict[str, object]) -> None:
     """The waits of many calls."""
     rounds = [
-        [gaps(instants) for instants in server.calls(config, "UNAVAILABLE", CALLS, at_once=True)]
-        for _ in range(ROUNDS)
+        [gaps(instants) for instants in server.calls(config, "UNAVAILABLE", CALLS, at_once=True)] for _ in range(ROUNDS)
     ]
     measuring.tell(case, rounds=rounds, attempts=len(rounds[0][0]) + 1)
 

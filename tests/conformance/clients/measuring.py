@@ -8,6 +8,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import pairwise
 
 STEPS = 101
 """How many numbers a sweep has."""
@@ -61,6 +62,11 @@ def skipped_sleeps() -> Iterator[list[float]]:
         time.sleep = original
 
 
+def gaps(instants: list[float]) -> list[float]:
+    """The times between instants, in milliseconds."""
+    return [(later - earlier) * 1000 for earlier, later in pairwise(instants)]
+
+
 def window(draw: Callable[[], float]) -> dict[str, float]:
     """The window of a wait in milliseconds, of which `draw` gives one in seconds, from one round of a sweep."""
     draws = [draw() * 1000 for _ in range(STEPS)]
@@ -95,8 +101,7 @@ class Measuring:
 
     def gaps(self) -> list[float]:
         """The times between the attempts at the last target, in milliseconds."""
-        arrivals = self.arrivals()
-        return [(later - earlier) * 1000 for earlier, later in zip(arrivals, arrivals[1:])]
+        return gaps(self.arrivals())
 
     def tell(self, case: str, **measured: object) -> None:
         """Hands what was measured to the judge."""

@@ -1,10 +1,12 @@
 """tenacity: a bare `@retry`, and its waits."""
 
 import time
+from contextlib import suppress
+from functools import partial
 from types import SimpleNamespace
 
 import tenacity
-from measuring import Measuring, swept_random, window
+from measuring import Measuring, gaps, swept_random, window
 
 ENOUGH = 200
 """After so many attempts of a policy without end the script ends it."""
@@ -16,7 +18,7 @@ class Enough(BaseException):
 
 def schedule(wait: tenacity.wait.wait_base, retries: int) -> list[dict[str, float]]:
     """The windows of the waits before so many retries."""
-    return [window(lambda: wait(SimpleNamespace(attempt_number=retry))) for retry in range(1, retries + 1)]
+    return [window(partial(wait, SimpleNamespace(attempt_number=retry))) for retry in range(1, retries + 1)]
 
 
 def bare(measuring: Measuring) -> None:
@@ -32,32 +34,25 @@ def bare(measuring: Measuring) -> None:
             raise Enough
         raise OSError
 
-    try:
+    with suppress(Enough):
         call()
-    except Enough:
-        pass
     endless = attempts == ENOUGH
     waits = [{"least": wait, "most": wait, "mean": wait} for wait in slept[:5]]
     measuring.tell("tenacity bare", attempts=None if endless else attempts, waits=waits)
 
 
-def waiting(measuring: Measuring) -> None:
-    """A few real waits: the instants of the attempts are its own here, as no server is needed to fail."""
-    calls = []
-    for _ in range(3):
-        instants: list[float] = []
+def attempt() -> list[float]:
+    """A call that fails: no server is needed for that, so the instants of its attempts are taken here."""
+    instants: list[float] = []
 
-        @tenacity.retry(stop=tenacity.stop_after_attempt(4), wait=tenacity.wait_exponential(multiplier=0.1))
-        def call() -> None:
-            instants.append(time.monotonic())
-            raise OSError
+    @tenacity.retry(stop=tenacity.stop_after_attempt(4), wait=tenacity.wait_exponential(multiplier=0.1))
+    def call() -> None:
+        instants.append(time.monotonic())
+        raise OSError
 
-        try:
-            call()
-        except tenacity.RetryError:
-            pass
-        calls.append([(later - earlier) * 1000 for earlier, later in zip(instants, instants[1:])])
-    measuring.tell("tenacity waiting", gaps=calls, attempts=len(calls[0]) + 1)
+    with suppress(tenacity.RetryError):
+        call()
+    return instants
 
 
 def main() -> None:
@@ -71,7 +66,8 @@ def main() -> None:
         measuring.tell("tenacity random", waits=schedule(random_exponential, 6))
         jittered = tenacity.wait_exponential_jitter(max=10)
         measuring.tell("tenacity jitter", waits=schedule(jittered, 6))
-    waiting(measuring)
+    calls = [gaps(attempt()) for _ in range(3)]
+    measuring.tell("tenacity waiting", gaps=calls, attempts=len(calls[0]) + 1)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 """urllib3: the default of its pools, and a backoff factor."""
 
+from contextlib import suppress
+from typing import Any
+
 import urllib3
 from measuring import KINDS, Measuring, skipped_sleeps, swept_random, timeout_for, window
 from urllib3.util.retry import Retry
 
-LISTED = {"status_forcelist": [503]}
+LISTED = [503]
 
 
 def attempt(measuring: Measuring, behaviour: str, retries: Retry | None = None) -> int:
@@ -15,24 +18,22 @@ def attempt(measuring: Measuring, behaviour: str, retries: Retry | None = None) 
     class Counted(Retry):
         """Notes each retry: what is refused reaches no server that could."""
 
-        def increment(self, *arguments: object, **named: object) -> Retry:
+        def increment(self, *arguments: Any, **named: Any) -> Retry:
             after = super().increment(*arguments, **named)
             counted.append(after)
             return after
 
     given = retries or Retry.DEFAULT
-    options = {"backoff_factor": given.backoff_factor, "status_forcelist": given.status_forcelist}
-    try:
-        pool.request("GET", measuring.target(behaviour), retries=Counted(given.total, **options))
-    except urllib3.exceptions.HTTPError:
-        pass
+    counting = Counted(given.total, backoff_factor=given.backoff_factor, status_forcelist=given.status_forcelist)
+    with suppress(urllib3.exceptions.HTTPError):
+        pool.request("GET", measuring.target(behaviour), retries=counting)
     return len(counted)
 
 
 def schedule(factor: float, jitter: float, retries: int) -> list[dict[str, float]]:
     """The windows of the waits before so many retries."""
     failed = urllib3.HTTPResponse(status=503)
-    retry = Retry(retries, backoff_factor=factor, backoff_jitter=jitter, **LISTED)
+    retry = Retry(retries, backoff_factor=factor, backoff_jitter=jitter, status_forcelist=LISTED)
     windows = []
     for _ in range(retries):
         retry = retry.increment("GET", "/", response=failed)
@@ -44,7 +45,7 @@ def main() -> None:
     """Measures, one case after another."""
     measuring = Measuring("urllib3")
     with swept_random():
-        measuring.tell("urllib3 pool", waits=schedule(Retry.DEFAULT.backoff_factor, 0, Retry.DEFAULT.total))
+        measuring.tell("urllib3 pool", waits=schedule(Retry.DEFAULT.backoff_factor, 0, 3))
         measuring.tell("urllib3 backoff", waits=schedule(0.1, 0, 5))
         measuring.tell("urllib3 cap", waits=schedule(30, 0, 5))
         measuring.tell("urllib3 jitter", waits=schedule(0.1, 0.5, 5))
@@ -58,7 +59,7 @@ def main() -> None:
 
     calls = []
     for _ in range(3):
-        attempt(measuring, "503", Retry(3, backoff_factor=0.1, **LISTED))
+        attempt(measuring, "503", Retry(3, backoff_factor=0.1, status_forcelist=LISTED))
         calls.append(measuring.gaps())
     measuring.tell("urllib3 waiting", gaps=calls, attempts=len(calls[0]) + 1)
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::measuring::{SAMPLES, tell, windows};
 
-const VERSION: &str = "1.6.0";
+const PACKAGE: &str = "backon";
 
 pub async fn measure() {
     let mut instants = Vec::new();
@@ -20,13 +20,13 @@ pub async fn measure() {
     // Nothing but a failure can come of it.
     let _ = counted.retry(ExponentialBuilder::default()).sleep(tokio::time::sleep).await;
     let waits: Vec<Duration> = instants.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    tell("backon defaults", VERSION, &json!({ "attempts": instants.len(), "waits": windows(&[waits]) }));
+    tell("backon defaults", PACKAGE, &json!({ "attempts": instants.len(), "waits": windows(&[waits]) }));
 
     let long = ExponentialBuilder::default().with_max_times(8);
-    tell("backon cap", VERSION, &json!({ "waits": windows(&[long.build().collect()]) }));
+    tell("backon cap", PACKAGE, &json!({ "waits": windows(&[long.build().collect()]) }));
 
     let jittered = ExponentialBuilder::default().with_jitter();
     let seeded = |seed: usize| jittered.with_jitter_seed(seed as u64).build().collect();
     let calls: Vec<Vec<Duration>> = (0..SAMPLES).map(seeded).collect();
-    tell("backon jitter", VERSION, &json!({ "sampled": true, "waits": windows(&calls) }));
+    tell("backon jitter", PACKAGE, &json!({ "sampled": true, "waits": windows(&calls) }));
 }

@@ -15,13 +15,26 @@ pub const SAMPLES: usize = 20_000;
 /// The failures of which a client is asked whether it tries again.
 pub const KINDS: [&str; 9] = ["refused", "reset", "hang", "500", "503", "504", "429", "503-after", "429-after"];
 
-/// Hands what was measured to the judge.
-pub fn tell(case: &str, version: &str, measured: &Value) {
-    let mut line = json!({ "case": case, "version": version });
+/// What cargo has built.
+const LOCK: &str = include_str!("../Cargo.lock");
+
+/// Hands what was measured of a package to the judge.
+pub fn tell(case: &str, package: &str, measured: &Value) {
+    let mut line = json!({ "case": case, "version": version(package) });
     if let (Some(line), Some(measured)) = (line.as_object_mut(), measured.as_object()) {
         line.extend(measured.clone());
     }
     println!("{line}");
+}
+
+/// The version of a package.
+fn version(package: &str) -> &'static str {
+    let name = format!("name = \"{package}\"");
+    LOCK.split("[[package]]")
+        .find(|entry| entry.lines().any(|line| line == name))
+        .and_then(|entry| entry.lines().find_map(|line| line.strip_prefix("version = ")))
+        .expect("the lock has what was built")
+        .trim_matches('"')
 }
 
 /// The windows of the waits before each retry, from the waits of several calls.

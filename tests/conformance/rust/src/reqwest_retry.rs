@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::measuring::{KINDS, Server, tell};
 
-const VERSION: &str = "0.9.1";
+const PACKAGE: &str = "reqwest-retry";
 const RETRIES: u32 = 3;
 const CALLS: usize = 3;
 
@@ -46,7 +46,7 @@ pub async fn measure(mut server: Server) -> Result<(), Box<dyn Error>> {
             retried.push(kind);
         }
     }
-    tell("reqwest-retry", VERSION, &json!({ "retried": retried, "tried": KINDS }));
+    tell("reqwest-retry", PACKAGE, &json!({ "retried": retried, "tried": KINDS }));
 
     let mut calls = Vec::new();
     for _ in 0..CALLS {
@@ -55,7 +55,7 @@ pub async fn measure(mut server: Server) -> Result<(), Box<dyn Error>> {
         let _ = client(policy, "503")?.get(server.target("503")).send().await;
         calls.push(server.gaps().await?);
     }
-    tell("reqwest-retry waiting", VERSION, &json!({ "attempts": calls[0].len() + 1, "gaps": calls }));
+    tell("reqwest-retry waiting", PACKAGE, &json!({ "attempts": calls[0].len() + 1, "gaps": calls }));
     Ok(())
 }
 

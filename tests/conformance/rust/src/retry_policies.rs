@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::measuring::{SAMPLES, tell, windows};
 
-const VERSION: &str = "0.5.2";
+const PACKAGE: &str = "retry-policies";
 const RETRIES: u32 = 3;
 
 pub fn measure() -> Result<(), Box<dyn Error>> {
@@ -19,7 +19,7 @@ pub fn measure() -> Result<(), Box<dyn Error>> {
         let policy = builder.build_with_max_retries(RETRIES);
         let calls = (0..SAMPLES).map(|_| waits(&policy)).collect::<Result<Vec<_>, _>>()?;
         let attempts = calls[0].len() + 1;
-        tell(case, VERSION, &json!({ "attempts": attempts, "sampled": true, "waits": windows(&calls) }));
+        tell(case, PACKAGE, &json!({ "attempts": attempts, "sampled": true, "waits": windows(&calls) }));
     }
     Ok(())
 }

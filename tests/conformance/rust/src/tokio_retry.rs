@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::measuring::{tell, windows};
 
-const VERSION: &str = "0.3.2";
+const PACKAGE: &str = "tokio-retry";
 
 pub async fn measure() {
     for (case, backoff) in [
@@ -25,6 +25,6 @@ pub async fn measure() {
         // Nothing but a failure can come of it.
         let _ = Retry::start(backoff.take(3), counted).await;
         let waits: Vec<Duration> = instants.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        tell(case, VERSION, &json!({ "attempts": instants.len(), "waits": windows(&[waits]) }));
+        tell(case, PACKAGE, &json!({ "attempts": instants.len(), "waits": windows(&[waits]) }));
     }
 }

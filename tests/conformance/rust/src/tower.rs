@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::measuring::{STEPS, tell, windows};
 
-const VERSION: &str = "0.5.3";
+const PACKAGE: &str = "tower";
 
 /// A random source that walks evenly from the least number above 0 to the largest below 1, over and over; its clones
 /// walk together.
@@ -34,12 +34,12 @@ pub fn measure() {
         [("tower backoff", 50, hour, 5), ("tower long backoff", 1600, hour, 1), ("tower cap", 50, 300, 6)]
     {
         let calls = calls(Duration::from_millis(base), Duration::from_millis(cap), retries);
-        tell(case, VERSION, &json!({ "waits": windows(&calls) }));
+        tell(case, PACKAGE, &json!({ "waits": windows(&calls) }));
     }
-    tell("tower budget", VERSION, &json!({ "retries": granted(&TpsBudget::default(), 0) }));
+    tell("tower budget", PACKAGE, &json!({ "retries": granted(&TpsBudget::default(), 0) }));
     for ratio in [0.2, 0.3, 0.7, 2.0] {
         let budget = TpsBudget::new(Duration::from_secs(10), 0, ratio);
-        tell(&format!("tower budget {ratio}"), VERSION, &json!({ "retries": granted(&budget, 10) }));
+        tell(&format!("tower budget {ratio}"), PACKAGE, &json!({ "retries": granted(&budget, 10) }));
     }
 }
 
