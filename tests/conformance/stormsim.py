@@ -98,7 +98,7 @@ class Stormsim:
     def run(self, policy: str, situation: Situation) -> dict[str, float | None]:
         """The metrics of a run, by name."""
         with written(situation.scenario(policy)) as file, tempfile.TemporaryDirectory() as folder:
-            summary = self._json("run", file, "--output", folder, "--format", "json")
+            summary = self._json("run", file, "--output", folder, "--no-charts", "--format", "json")
         metrics = summary["variants"][0]["metrics"]
         return {name: metric["mean"] for name, metric in metrics.items()}
 

@@ -76,7 +76,8 @@ class Server:
 
 def with_policy(**changes: object) -> dict[str, object]:
     """A service config with the policy, in which these values are different."""
-    return {"methodConfig": [{"name": [{}], "retryPolicy": {**POLICY, **changes}}]}
+    policy: dict[str, object] = {**POLICY, **changes}
+    return {"methodConfig": [{"name": [{}], "retryPolicy": policy}]}
 
 
 def measure_waits(measuring: Measuring, server: Server, case: str, config: dict[str, object]) -> None:
