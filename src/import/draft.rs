@@ -2,10 +2,11 @@
 
 use std::mem::discriminant;
 
-use crate::import::section::{Field, Section};
-use crate::import::tree::Value as Read;
+use crate::import::section::{Field, Keys, Section};
+use crate::import::tree::{Node, Value as Read};
 use crate::scenario::Diagnostic;
 use crate::scenario::source::Place;
+use crate::time::Span;
 
 /// What an importer has understood so far.
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ pub enum Kind {
 }
 
 /// A setting of a block.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Setting {
     /// Its path in the block, such as `backoff.exponential.base`.
     pub path: &'static str,
@@ -149,8 +150,17 @@ impl Draft {
         }
     }
 
+    /// Something is not in the scenario, and belongs to no block of it.
+    pub fn aside(&mut self, place: &Place, message: impl Into<String>) {
+        self.remark(Sort::LeftOut, place, message.into(), None);
+    }
+
+    /// What several blocks have in common is said once.
     fn remark(&mut self, sort: Sort, place: &Place, message: String, hint: Option<String>) {
-        self.remarks.push(Remark { sort, place: place.clone(), message, hint });
+        let is_it = |it: &Remark| it.sort == sort && it.place == *place && it.message == message;
+        if !self.remarks.iter().any(is_it) {
+            self.remarks.push(Remark { sort, place: place.clone(), message, hint });
+        }
     }
 
     /// Something is wrong.
@@ -167,39 +177,11 @@ impl Draft {
                 None
             }
             Read::Scalar(text) => Some(text),
-            other => {
-                self.not_a(&field.node.place, &field.path, "a single value", other);
+            _ => {
+                self.not_a(&field.path, field.node, "a single value");
                 None
             }
         }
-    }
-
-    /// The table at a key, if something is there; anything else is an error.
-    pub fn table<'t>(&mut self, section: &mut Section<'t>, key: &str) -> Option<Section<'t>> {
-        let field = section.field(key)?;
-        let table = field.section(section.keys());
-        if table.is_none() {
-            self.not_a(&field.node.place, &field.path, "a table", &field.node.value);
-        }
-        table
-    }
-
-    /// The tables of the list at a key; anything else is an error. If nothing is there, there are none.
-    pub fn tables<'t>(&mut self, section: &mut Section<'t>, key: &str) -> Vec<Section<'t>> {
-        let Some(field) = section.field(key) else { return Vec::new() };
-        let Read::List(items) = &field.node.value else {
-            self.not_a(&field.node.place, &field.path, "a list", &field.node.value);
-            return Vec::new();
-        };
-        for (at, item) in items.iter().enumerate().filter(|(_, item)| item.table().is_none()) {
-            self.not_a(&item.place, &format!("{}[{at}]", field.path), "a table", &item.value);
-        }
-        field.sections(section.keys())
-    }
-
-    fn not_a(&mut self, place: &Place, path: &str, wanted: &str, is: &Read) {
-        let message = format!("`{path}` must be {wanted}, and is {}", is.kind());
-        self.wrong(place, message, "see the reference of the format");
     }
 
     /// What a field says, as `parse` understands it, which says what it must be: "a whole number".
@@ -218,6 +200,56 @@ impl Draft {
     /// A whole number.
     pub fn whole(&mut self, field: &Field<'_>) -> Option<u64> {
         self.parsed(field, |text| text.parse().map_err(|_| "a whole number of at least 0".to_owned()))
+    }
+
+    /// A whole number from `least` to what 31 bits hold, which is what products count with.
+    pub fn count(&mut self, field: &Field<'_>, least: u32) -> Option<u64> {
+        const MOST: u32 = i32::MAX as u32;
+        self.parsed(field, |text| {
+            let count = text.parse().ok().filter(|count| (least..=MOST).contains(count));
+            count.map(u64::from).ok_or_else(|| format!("a whole number from {least} to {MOST}"))
+        })
+    }
+
+    /// A duration above zero.
+    pub fn above_zero(&mut self, field: &Field<'_>, parse: impl FnOnce(&str) -> Result<Span, String>) -> Option<Span> {
+        self.parsed(field, |text| match parse(text) {
+            Ok(span) if span == Span::ZERO => Err("longer than zero".to_owned()),
+            parsed => parsed,
+        })
+    }
+
+    /// The table at a key; none if there is none, and an error if there is something else.
+    pub fn table<'t>(&mut self, section: &mut Section<'t>, key: &str) -> Option<Section<'t>> {
+        let field = section.field(key)?;
+        self.table_of(&field, section.keys())
+    }
+
+    /// The table that a field is, in a section whose keys are compared in this way; an error if it is something else.
+    pub fn table_of<'t>(&mut self, field: &Field<'t>, keys: Keys) -> Option<Section<'t>> {
+        let table = field.section(keys);
+        if table.is_none() {
+            self.not_a(&field.path, field.node, "a table");
+        }
+        table
+    }
+
+    /// The tables of the list at a key; an error for what is none.
+    pub fn tables<'t>(&mut self, section: &mut Section<'t>, key: &str) -> Vec<Section<'t>> {
+        let Some(field) = section.field(key) else { return Vec::new() };
+        let Read::List(items) = &field.node.value else {
+            self.not_a(&field.path, field.node, "a list of tables");
+            return Vec::new();
+        };
+        for (at, item) in items.iter().enumerate().filter(|(_, item)| item.table().is_none()) {
+            self.not_a(&format!("{}[{at}]", field.path), item, "a table");
+        }
+        field.sections(section.keys())
+    }
+
+    fn not_a(&mut self, path: &str, node: &Node, must_be: &str) {
+        let message = format!("`{path}` must be {must_be}, and is {}", node.value.kind());
+        self.wrong(&node.place, message, "see the reference of the format");
     }
 
     /// A number.

@@ -5,12 +5,15 @@
 //! scenario is made, or settings in one that is there (`write`). What nobody asked for is unknown, and is told; what
 //! no scenario can say stays visible as a comment. To add a format: its file here, and its line in [`Format`].
 
+mod aws;
+mod dotnet;
 mod draft;
 mod envoy;
 mod grpc;
 mod istio;
 mod kubernetes;
 mod linkerd;
+mod resilience4j;
 mod section;
 mod statuses;
 mod tree;
@@ -39,6 +42,12 @@ pub enum Format {
     Istio,
     /// Linkerd: service profiles and annotations.
     Linkerd,
+    /// Resilience4j in Spring Boot.
+    Resilience4j,
+    /// AWS shared config file.
+    Aws,
+    /// .NET application settings with resilience options.
+    Dotnet,
 }
 
 /// How files of a format are read.
@@ -57,7 +66,8 @@ struct Importer {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Grpc, Self::Envoy, Self::Istio, Self::Linkerd];
+    pub const ALL: [Self; 7] =
+        [Self::Grpc, Self::Envoy, Self::Istio, Self::Linkerd, Self::Resilience4j, Self::Aws, Self::Dotnet];
 
     const fn importer(self) -> &'static Importer {
         match self {
@@ -65,6 +75,9 @@ impl Format {
             Self::Envoy => &envoy::IMPORTER,
             Self::Istio => &istio::IMPORTER,
             Self::Linkerd => &linkerd::IMPORTER,
+            Self::Resilience4j => &resilience4j::IMPORTER,
+            Self::Aws => &aws::IMPORTER,
+            Self::Dotnet => &dotnet::IMPORTER,
         }
     }
 
@@ -160,14 +173,15 @@ pub fn import(format: Format, name: &str, text: &str) -> Result<Imported, Diagno
     }
     let mut draft = Draft::default();
     (format.importer().read)(&documents, &mut draft);
-    let Draft { blocks, mut remarks, errors } = draft;
+    let Draft { blocks, mut remarks, mut errors } = draft;
+    if blocks.is_empty() && errors.is_empty() {
+        let error = Diagnostic::new("nothing in it is about retries or timeouts").at(&(0..0));
+        errors.push(error.hint("what is read of a file of each format is in `docs/import.md`"));
+    }
     if !errors.is_empty() {
         return fail(errors);
     }
-    let key = |remark: &Remark| (remark.place.start, remark.sort);
-    remarks.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| one.message.cmp(&other.message)));
-    // What several calls share is read once for each.
-    remarks.dedup_by(|one, other| one.place == other.place && one.message == other.message);
+    remarks.sort_by_key(|remark| (remark.place.start, remark.sort));
     Ok(Imported { format, name: name.to_owned(), text: text.to_owned(), blocks, remarks })
 }
 

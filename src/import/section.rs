@@ -8,6 +8,8 @@ use crate::scenario::source::Place;
 pub enum Keys {
     /// As they are.
     Exact,
+    /// In any case.
+    AnyCase,
     /// In any case, and with or without dashes and underscores: `max_retries`, `maxRetries`, `max-retries`.
     Loose,
 }
@@ -17,6 +19,7 @@ impl Keys {
     pub fn same(self, one: &str, other: &str) -> bool {
         match self {
             Self::Exact => one == other,
+            Self::AnyCase => one.eq_ignore_ascii_case(other),
             Self::Loose => letters(one).eq(letters(other)),
         }
     }
@@ -61,11 +64,6 @@ impl<'t> Section<'t> {
         Self { path, place, keys, table, asked: vec![false; table.len()] }
     }
 
-    /// How its keys are compared.
-    pub fn keys(&self) -> Keys {
-        self.keys
-    }
-
     /// Where it begins: its first key.
     pub fn head(&self) -> Place {
         self.table.first().map_or_else(|| self.place.clone(), |(_, entry)| entry.key.clone())
@@ -88,6 +86,16 @@ impl<'t> Section<'t> {
             self.forget(key);
         }
         section
+    }
+
+    /// The table that it is.
+    pub fn table(&self) -> &'t Table {
+        self.table
+    }
+
+    /// How its keys are compared.
+    pub fn keys(&self) -> Keys {
+        self.keys
     }
 
     /// What can be left aside without a word: it is not about retries.

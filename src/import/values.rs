@@ -23,9 +23,9 @@ pub fn errors(kinds: impl IntoIterator<Item = ErrorKind>) -> Value {
     Value::Array(kinds.into_iter().map(ErrorKind::name).collect::<Array>())
 }
 
-/// A share of a percentage, to a millionth, which is as exact as a scenario takes it.
-pub fn share(percent: f64) -> Value {
-    number(libm::round(percent * 1e4) / 1e6)
+/// A share of so many per cent, as a scenario writes it.
+pub fn share(of: f64) -> Value {
+    number(percent(of))
 }
 
 /// A number of protocol buffers of 32 bits without sign, as far as a scenario goes.
@@ -37,6 +37,11 @@ pub fn count(text: &str) -> Result<i64, String> {
 pub fn number(number: f64) -> Value {
     let is_whole = number == number.trunc() && number.abs() < 1e15;
     if is_whole { Value::from(number as i64) } else { Value::from(number) }
+}
+
+/// A share of so many per cent, without the noise of the division.
+pub fn percent(percent: f64) -> f64 {
+    (percent * 1e4).round() / 1e6
 }
 
 /// A duration of protocol buffers in JSON: seconds with an `s`, such as `0.25s`.

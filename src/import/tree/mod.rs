@@ -2,10 +2,12 @@
 //!
 //! Scalars keep the text that they have in the file: what is a number or a duration there, only the format knows.
 
+mod flat;
 mod ini;
 mod json;
 mod yaml;
 
+pub use flat::nested;
 use indexmap::IndexMap;
 
 use crate::scenario::Diagnostic;
@@ -126,7 +128,7 @@ mod tests {
     use super::*;
 
     /// The tree without places, as JSON.
-    fn plain(node: &Node) -> String {
+    pub(super) fn plain(node: &Node) -> String {
         match &node.value {
             Value::Null => "null".to_owned(),
             Value::Scalar(text) => format!("{text:?}"),
