@@ -75,9 +75,8 @@ fn admission(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
         call.default("throttle.admission.failure_on", errors(failures), "Envoy: statuses from 500 on, and no answer");
     }
     call.default("throttle.admission.shared_by", "group", "Envoy: whoever goes through it");
-    if let Some(field) = runtime(&mut section, "rps_threshold") {
-        draft.leave_out(call, &field, "a throttle of a scenario acts at any rate");
-    }
+    let why = "a throttle of a scenario acts at any rate";
+    draft.leave_out_all(call, &mut section, &["rps_threshold"], why);
     call.left_out.push(format!("{}: all routes of the listener share it; here each call has its own", section.path));
     draft.surprise(
         &section.place,

@@ -146,7 +146,10 @@ fn look<'t>(mut section: Section<'t>, filters: Option<&Field<'t>>, found: &mut F
     let own = section.field("http_filters").map(|field| Field { path: field.name.to_owned(), ..field });
     let filters = own.as_ref().or(filters);
     if let Some(hosts) = section.field("virtual_hosts") {
-        found.hosts.extend(hosts.sections(Keys::Loose).into_iter().map(|host| (host, filters.cloned())));
+        for mut host in hosts.sections(Keys::Loose) {
+            shorten(&mut host.path);
+            found.hosts.push((host, filters.cloned()));
+        }
         return;
     }
     let mut has = |key: &str| section.field(key).is_some();

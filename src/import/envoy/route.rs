@@ -251,7 +251,7 @@ fn follow(policy: Option<&Policy<'_>>, total: Span, hedge: Option<&Field<'_>>, c
                 draft.surprise(
                     &field.place(),
                     "this ends an attempt before `per_try_timeout` does: nothing moves until there is an answer",
-                    "it is the `timeout` of the scenario; answers that come in parts are waited for longer",
+                    "it is what the scenario takes; answers that come in parts are waited for longer",
                 );
             }
         }
