@@ -192,10 +192,7 @@ pub fn import(format: Format, name: &str, text: &str) -> Result<Imported, Diagno
     if !errors.is_empty() {
         return fail(errors);
     }
-    let key = |remark: &Remark| (remark.place.start, remark.sort);
-    remarks.sort_by(|one, other| key(one).cmp(&key(other)).then_with(|| one.message.cmp(&other.message)));
-    // What several calls share is read once for each.
-    remarks.dedup_by(|one, other| one.place == other.place && one.message == other.message);
+    remarks.sort_by_key(|remark| (remark.place.start, remark.sort));
     Ok(Imported { format, name: name.to_owned(), text: text.to_owned(), blocks, remarks })
 }
 

@@ -64,11 +64,6 @@ impl<'t> Section<'t> {
         Self { path, place, keys, table, asked: vec![false; table.len()] }
     }
 
-    /// How its keys are compared.
-    pub fn keys(&self) -> Keys {
-        self.keys
-    }
-
     /// Where it begins: its first key.
     pub fn head(&self) -> Place {
         self.table.first().map_or_else(|| self.place.clone(), |(_, entry)| entry.key.clone())

@@ -23,9 +23,9 @@ pub fn errors(kinds: impl IntoIterator<Item = ErrorKind>) -> Value {
     Value::Array(kinds.into_iter().map(ErrorKind::name).collect::<Array>())
 }
 
-/// A share of a percentage, to a millionth, which is as exact as a scenario takes it.
-pub fn share(percent: f64) -> Value {
-    number(libm::round(percent * 1e4) / 1e6)
+/// A share of so many per cent, as a scenario writes it.
+pub fn share(of: f64) -> Value {
+    number(percent(of))
 }
 
 /// A number of protocol buffers of 32 bits without sign, as far as a scenario goes.

@@ -276,19 +276,33 @@ fn calls(document: &mut DocumentMut) -> Vec<(String, String, &mut Item)> {
     found
 }
 
-/// Puts settings into a table of whatever form. What a setting is part of takes the place of what was there.
+/// Puts settings into a table of whatever form. What a setting is part of takes the place of what was there; what stands
+/// above that stays.
 fn overlay(item: &mut Item, source: &Source<'_>, settings: &[Setting]) {
-    let keys: BTreeSet<&str> = settings.iter().filter_map(|setting| setting.path.split('.').next()).collect();
-    if let Some(table) = item.as_table_like_mut() {
-        keys.iter().for_each(|key| _ = table.remove(key));
-    }
-    match item {
-        Item::Table(table) if !table.is_dotted() => {
-            settings.iter().for_each(|setting| put(table, setting, Some(source.comment(&setting.origin))));
+    let mut is_gone = BTreeSet::new();
+    for setting in settings {
+        let comment = source.comment(&setting.origin);
+        let has_lines = matches!(item, Item::Table(_));
+        let Some(table) = item.as_table_like_mut() else { return };
+        if let Some(Item::Value(old)) = table.get_mut(setting.path) {
+            let mut value = setting.value.clone();
+            *value.decor_mut() = old.decor().clone();
+            if has_lines {
+                value.decor_mut().set_suffix(format!("  {comment}"));
+            }
+            *old = value;
+            continue;
         }
-        item => {
-            if let Some(table) = item.as_table_like_mut() {
-                settings.iter().for_each(|setting| put_inline(table, setting));
+        let first = setting.path.split('.').next().expect("a path has a name");
+        if is_gone.insert(first) {
+            table.remove(first);
+        }
+        match &mut *item {
+            Item::Table(table) if !table.is_dotted() => put(table, setting, Some(comment)),
+            item => {
+                if let Some(table) = item.as_table_like_mut() {
+                    put_inline(table, setting);
+                }
             }
             // What stood before the closing brace stands before a comma now.
             if let Some(table) = item.as_inline_table_mut() {

@@ -129,7 +129,7 @@ impl Limits<'_> {
 impl<'t> Cluster<'t> {
     /// One that the file does not have: it is as Envoy's are.
     pub fn unknown(service: String) -> Self {
-        let retries = RetryLimit::Default("the cluster is not in the file; Envoy: a number, and no share");
+        let retries = RetryLimit::Default("Envoy: a number, and no share; the cluster is not in the file");
         Self { service, connect: None, retries, limits: Limits::default() }
     }
 

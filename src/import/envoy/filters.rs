@@ -10,10 +10,12 @@ use crate::import::values::{duration, errors, number, seconds, share};
 /// Puts what the filters of a listener do into a call that goes through them.
 pub fn put(filters: &Field<'_>, call: &mut Block, draft: &mut Draft) {
     for mut filter in filters.sections(Keys::Loose) {
-        let Some(name) = filter.field("name").and_then(|name| name.node.scalar()) else { continue };
-        let Some(field) = filter.field("typed_config") else { continue };
-        let kind = field.node.table().and_then(|table| table.get("@type")?.node.scalar()).unwrap_or(name);
-        let is = |what: &str| kind.rsplit(['.', '/']).next().is_some_and(|last| Keys::Loose.same(last, what));
+        let Some(field) = filter.field("name") else { continue };
+        let name = field.node.scalar().unwrap_or_default();
+        let config = filter.field("typed_config");
+        let kind = config.and_then(|config| config.node.table()?.get("@type")?.node.scalar()).unwrap_or(name);
+        let last = kind.rsplit(['.', '/']).next().unwrap_or(kind);
+        let is = |what: &str| Keys::Loose.same(last, what);
         let why = if is("AdmissionControl") {
             if let Some(section) = draft.table(&mut filter, "typed_config") {
                 admission(section, call, draft);
@@ -28,14 +30,14 @@ pub fn put(filters: &Field<'_>, call: &mut Block, draft: &mut Draft) {
         } else {
             continue;
         };
-        let last = kind.rsplit(['.', '/']).next().unwrap_or(kind);
-        draft.leave_out(call, &field, &format!("`{}`: {why}", crate::import::draft::name_of(last)));
+        draft.leave_out(call, &Field { name, ..field }, why);
     }
 }
 
 /// `admission_control`.
 fn admission(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
     const ENVOY: &str = "Envoy";
+    section.skip(&["@type"]);
     let enabled = runtime(&mut section, "enabled");
     if enabled.is_some_and(|field| draft.truth(&field) == Some(false)) {
         return;
@@ -73,9 +75,8 @@ fn admission(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
         call.default("throttle.admission.failure_on", errors(failures), "Envoy: statuses from 500 on, and no answer");
     }
     call.default("throttle.admission.shared_by", "group", "Envoy: whoever goes through it");
-    if let Some(field) = runtime(&mut section, "rps_threshold") {
-        draft.leave_out(call, &field, "a throttle of a scenario acts at any rate");
-    }
+    let why = "a throttle of a scenario acts at any rate";
+    draft.leave_out_all(call, &mut section, &["rps_threshold"], why);
     call.left_out.push(format!("{}: all routes of the listener share it; here each call has its own", section.path));
     draft.surprise(
         &section.place,

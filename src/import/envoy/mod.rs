@@ -142,10 +142,14 @@ fn uncalled(context: &Context<'_>, draft: &mut Draft) {
 
 /// Looks for what is known, at any depth. `filters` are those that stand before it.
 fn look<'t>(mut section: Section<'t>, filters: Option<&Field<'t>>, found: &mut Found<'t>) {
-    let own = section.field("http_filters");
+    shorten(&mut section.path);
+    let own = section.field("http_filters").map(|field| Field { path: field.name.to_owned(), ..field });
     let filters = own.as_ref().or(filters);
     if let Some(hosts) = section.field("virtual_hosts") {
-        found.hosts.extend(hosts.sections(Keys::Loose).into_iter().map(|host| (host, filters.cloned())));
+        for mut host in hosts.sections(Keys::Loose) {
+            shorten(&mut host.path);
+            found.hosts.push((host, filters.cloned()));
+        }
         return;
     }
     let mut has = |key: &str| section.field(key).is_some();
@@ -164,9 +168,16 @@ fn look<'t>(mut section: Section<'t>, filters: Option<&Field<'t>>, found: &mut F
                 look(inner, filters, found);
             }
             let is_clusters = Keys::Loose.same(field.name, "clusters");
-            for item in field.sections(Keys::Loose) {
+            for mut item in field.sections(Keys::Loose) {
+                shorten(&mut item.path);
                 if is_clusters { found.clusters.push(item) } else { look(item, filters, found) }
             }
         }
     }
+}
+
+/// Leaves the way to what is known out of a path.
+fn shorten(path: &mut String) {
+    let known = ["virtual_hosts", "clusters", "routes"].into_iter().filter_map(|key| path.rfind(key)).max();
+    path.drain(..known.unwrap_or(0));
 }

@@ -66,12 +66,14 @@ pub struct Conditions {
     pub errors: Vec<ErrorKind>,
     /// Whether Envoy knows any of them.
     pub are_known: bool,
+    /// Whether the status 503 is listed.
+    has_503: bool,
 }
 
 /// Reads a list of conditions. `statuses` are those that are listed beside it; with none, as in Istio, the list itself
 /// may hold some.
 pub fn read(field: &Field<'_>, statuses: Option<&[Status<'_>]>, policy: &mut Block, draft: &mut Draft) -> Conditions {
-    let mut read = Conditions { errors: Vec::new(), are_known: false };
+    let mut read = Conditions { errors: Vec::new(), are_known: false, has_503: false };
     let Some(text) = draft.text(field) else { return read };
     let mut names = Vec::new();
     for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -80,6 +82,7 @@ pub fn read(field: &Field<'_>, statuses: Option<&[Status<'_>]>, policy: &mut Blo
         {
             read.errors.extend(status_errors(status, field, policy, draft));
             read.are_known = true;
+            read.has_503 |= status == 503;
             continue;
         }
         let Some((name, meaning)) = CONDITIONS.iter().find(|(known, _)| *known == name) else {
@@ -95,11 +98,12 @@ pub fn read(field: &Field<'_>, statuses: Option<&[Status<'_>]>, policy: &mut Blo
             Meaning::Statuses => {
                 for status in statuses.unwrap_or_default() {
                     read.errors.extend(status_errors(status.status, &status.field, policy, draft));
+                    read.has_503 |= status.status == 503;
                 }
             }
         }
     }
-    remark(&names, statuses, &read.errors, field, draft);
+    remark(&names, statuses, &read, field, draft);
     if names.contains(&"connect-failure") && !read.errors.contains(&ErrorKind::Timeout) {
         let why = "connect-failure: a connection that takes too long is a `timeout` here, which is not tried again";
         policy.left_out.push(format!("{}: {why}", field.path));
@@ -125,9 +129,10 @@ fn status_errors(status: u16, field: &Field<'_>, policy: &mut Block, draft: &mut
 }
 
 /// What surprises in a list of conditions.
-fn remark(names: &[&str], statuses: Option<&[Status<'_>]>, errors: &[ErrorKind], field: &Field<'_>, draft: &mut Draft) {
+fn remark(names: &[&str], statuses: Option<&[Status<'_>]>, read: &Conditions, field: &Field<'_>, draft: &mut Draft) {
     let place = field.place();
     let has = |name| names.contains(&name);
+    let is_server_error = has("5xx") || has("gateway-error");
     if let Some(statuses) = statuses {
         match (has(STATUSES), statuses.first()) {
             (true, None) => draft.surprise(
@@ -143,22 +148,21 @@ fn remark(names: &[&str], statuses: Option<&[Status<'_>]>, errors: &[ErrorKind],
             _ => {}
         }
     }
-    if errors.contains(&ErrorKind::RateLimited) && !has("envoy-ratelimited") && !has("resource-exhausted") {
+    if read.errors.contains(&ErrorKind::RateLimited) && !has("envoy-ratelimited") && !has("resource-exhausted") {
         draft.surprise(
             &place,
             "429 is tried again, but not where a rate limit of Envoy says so (`x-envoy-ratelimited`)",
             "add `envoy-ratelimited` if that is to be tried again, too",
         );
     }
-    if has("unavailable") && !has("5xx") && !has("gateway-error") {
+    if has("unavailable") && !is_server_error && !read.has_503 {
         draft.surprise(
             &place,
             "`unavailable` is the status of gRPC: a 503 of HTTP is not tried again for it",
             "for a service that speaks HTTP take `unavailable` out of the scenario's `retry_on`",
         );
     }
-    let is_503 = errors.contains(&ErrorKind::Overloaded) && !errors.contains(&ErrorKind::Reset);
-    if is_503 {
+    if read.has_503 && !is_server_error && !has("reset") {
         draft.surprise(
             &place,
             "503 is that of the service itself: a connection that breaks, or a try that takes too long, is none",

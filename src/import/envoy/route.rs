@@ -213,14 +213,7 @@ impl<'t> Context<'t> {
         let at = match at {
             Some(at) => at,
             None => {
-                let Some(section) = field.section(Keys::Loose) else {
-                    draft.wrong(
-                        &field.node.place,
-                        format!("`{}` must be a table", field.path),
-                        "see Envoy's reference",
-                    );
-                    return None;
-                };
+                let section = draft.table_of(field, Keys::Loose)?;
                 let policy = policy::read(section, label, &self.clusters[cluster].retries, draft);
                 self.policies.push((key, policy));
                 self.policies.len() - 1
@@ -258,7 +251,7 @@ fn follow(policy: Option<&Policy<'_>>, total: Span, hedge: Option<&Field<'_>>, c
                 draft.surprise(
                     &field.place(),
                     "this ends an attempt before `per_try_timeout` does: nothing moves until there is an answer",
-                    "it is the `timeout` of the scenario; answers that come in parts are waited for longer",
+                    "it is what the scenario takes; answers that come in parts are waited for longer",
                 );
             }
         }
@@ -320,10 +313,7 @@ pub fn check_timeouts(
 
 /// `hedge_policy`: where a try takes too long, another goes out beside it.
 fn hedge(field: &Field<'_>, policy: &Policy<'_>, call: &mut Block, draft: &mut Draft) {
-    let Some(mut section) = field.section(Keys::Loose) else {
-        draft.wrong(&field.node.place, format!("`{}` must be a table", field.path), "see Envoy's reference");
-        return;
-    };
+    let Some(mut section) = draft.table_of(field, Keys::Loose) else { return };
     let why = "Envoy itself does not do it yet";
     draft.leave_out_all(call, &mut section, &["initial_requests", "additional_request_chance"], why);
     let on = section.field("hedge_on_per_try_timeout");

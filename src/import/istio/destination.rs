@@ -122,7 +122,7 @@ impl<'t> Traffic<'t> {
         if let Some(field) = &self.ports {
             draft.leave_out(call, field, "a service of a scenario has no ports");
         }
-        if let Some(mut section) = self.budget.as_ref().and_then(|field| table(field, draft)) {
+        if let Some(mut section) = self.budget.as_ref().and_then(|field| draft.table_of(field, Keys::Exact)) {
             let percent = percentage(&mut section, "percent", draft);
             let minimum = section.field("minRetryConcurrency");
             let minimum = minimum.and_then(|field| Some((draft.parsed(&field, count)?, field)));
@@ -143,7 +143,7 @@ impl<'t> Traffic<'t> {
         let mut limits = Limits::default();
         let mut limit = RetryLimit::None("Istio lifts Envoy's limit of 3 retries at once");
         let mut connect = None;
-        let Some(mut section) = self.pool.as_ref().and_then(|field| table(field, draft)) else {
+        let Some(mut section) = self.pool.as_ref().and_then(|field| draft.table_of(field, Keys::Exact)) else {
             return (connect, limit);
         };
         if let Some(mut tcp) = draft.table(&mut section, "tcp") {
@@ -183,16 +183,6 @@ impl<'t> Traffic<'t> {
     }
 }
 
-/// The table that a field is, or an error.
-fn table<'t>(field: &Field<'t>, draft: &mut Draft) -> Option<Section<'t>> {
-    let section = field.section(Keys::Exact);
-    if section.is_none() {
-        let message = format!("`{}` must be a table, and is {}", field.path, field.node.value.kind());
-        draft.wrong(&field.node.place, message, "see the reference of the format");
-    }
-    section
-}
-
 /// A number, where 0 is as if nothing was said.
 fn amount<'t>(section: &mut Section<'t>, key: &str, draft: &mut Draft) -> Option<(i64, Field<'t>)> {
     let field = section.field(key)?;
@@ -201,7 +191,7 @@ fn amount<'t>(section: &mut Section<'t>, key: &str, draft: &mut Draft) -> Option
 }
 
 fn balancer(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
-    let Some(mut section) = table(field, draft) else { return };
+    let Some(mut section) = draft.table_of(field, Keys::Exact) else { return };
     if let Some(simple) = section.field("simple")
         && let Some(policy) = draft.text(&simple)
     {
@@ -221,7 +211,7 @@ fn balancer(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
 
 /// `outlierDetection`.
 fn outliers(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
-    let Some(mut section) = table(field, draft) else { return };
+    let Some(mut section) = draft.table_of(field, Keys::Exact) else { return };
     let mut counters = Vec::new();
     let fives = section.field("consecutive5xxErrors");
     match fives.as_ref().map(|field| draft.parsed(field, count).unwrap_or_default()) {
