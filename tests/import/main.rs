@@ -1,9 +1,16 @@
 //! Configuration files of other products: what each format becomes, what is said of it, and that nothing that is wrong
 //! with a file does harm.
 
+mod aws;
+mod dotnet;
 mod envoy;
+mod grpc;
+mod into;
 mod istio;
 mod linkerd;
+mod mutations;
+mod page;
+mod resilience4j;
 
 use std::path::{Path, PathBuf};
 
