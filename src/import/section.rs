@@ -88,6 +88,11 @@ impl<'t> Section<'t> {
         section
     }
 
+    /// How its keys are compared.
+    pub fn keys(&self) -> Keys {
+        self.keys
+    }
+
     /// The table that it is.
     pub fn table(&self) -> &'t Table {
         self.table

@@ -304,11 +304,11 @@ fn overlay(item: &mut Item, source: &Source<'_>, settings: &[Setting]) {
                     put_inline(table, setting);
                 }
             }
-            // What stood before the closing brace stands before a comma now.
-            if let Some(table) = item.as_inline_table_mut() {
-                table.fmt();
-            }
         }
+    }
+    // What stood before the closing brace stands before a comma now.
+    if let Some(table) = item.as_inline_table_mut() {
+        table.fmt();
     }
 }
 
