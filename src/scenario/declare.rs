@@ -5,7 +5,7 @@
 macro_rules! table {
     (
         $(#[$table_doc:meta])*
-        $table:ident is $noun:literal, unbuilt $unbuilt:expr, exclusive $exclusive:expr;
+        $table:ident is $noun:literal, exclusive $exclusive:expr;
         $($(#[doc = $key_doc:literal])+ $key:ident: $kind:ty,)+
     ) => {
         $(#[$table_doc])*
@@ -25,7 +25,6 @@ macro_rules! table {
                     doc: concat!($($key_doc),+),
                 },)+],
                 exclusive: $exclusive,
-                unbuilt: $unbuilt,
             };
         }
 
@@ -66,7 +65,7 @@ macro_rules! table {
 macro_rules! choice {
     (
         $(#[$choice_doc:meta])*
-        $choice:ident is $noun:literal, unbuilt $unbuilt:expr;
+        $choice:ident is $noun:literal;
         $($(#[$tag_doc:meta])* $tag:literal => $variant:ident $(($kind:ty))?,)+
     ) => {
         $(#[$choice_doc])*
@@ -80,7 +79,6 @@ macro_rules! choice {
             const CHOICE: $crate::scenario::shape::ChoiceShape = $crate::scenario::shape::ChoiceShape {
                 noun: $noun,
                 tags: &[$(($tag, choice!(@shape $($kind)?)),)+],
-                unbuilt: $unbuilt,
             };
         }
 

@@ -2,9 +2,10 @@
 //!
 //! The text is parsed with recovery into a tree that knows its places (`document`). Variants and flags change the
 //! tree by path (`overrides`), and presets are put beneath the policies that name them (`presets`). Then it is read into
-//! typed tables (`reader`, `tables`), whose names and defaults are resolved (`resolve`) before [`plan`](crate::plan) compiles them. Each of these reports all errors it finds and
-//! goes on, so that a wrong file yields all of them at once. To add a key: a line in its table, its meaning in
-//! `resolve`, and one line less in `unbuilt`; [`schema`] and the reference page are made from its doc comment.
+//! typed tables (`reader`, `tables`), whose names and defaults are resolved (`resolve`) before [`plan`](crate::plan)
+//! compiles them. Each of these reports all errors it finds and goes on, so that a wrong file yields all of them at once.
+//! To add a key: a line in its table, and its meaning in `resolve`; [`schema`] and the reference page are made from its
+//! doc comment.
 
 mod counts;
 mod declare;
@@ -29,7 +30,6 @@ mod synonyms;
 mod syntax;
 mod tables;
 mod tree;
-mod unbuilt;
 mod values;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity};

@@ -11,12 +11,12 @@ use indexmap::IndexMap;
 
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::document::{self, Entry, Node, Table, Value};
+use crate::scenario::punctuation;
 use crate::scenario::reader::{Read, bad_name, unknown_choice, unknown_key};
 use crate::scenario::shape::{ChoiceShape, Shape};
 use crate::scenario::source::{Place, Sources};
 use crate::scenario::tables::ScenarioTable;
 use crate::scenario::values::is_name;
-use crate::scenario::{punctuation, unbuilt};
 
 /// What the command line changes of a scenario.
 #[derive(Clone, Debug, Default)]
@@ -358,9 +358,6 @@ fn no_such_tag(path: &str, Segment { name, place }: &Segment, bare: bool, shape:
     if bare {
         let error = Diagnostic::new(format!("`{name}` takes no settings")).at(place);
         return error.hint(format!("set `{path}` to `\"{name}\"`"));
-    }
-    if shape.unbuilt.contains(&name.as_str()) {
-        return unbuilt::refusal(&format!("`{path}.{name}`"), place);
     }
     Diagnostic::new(format!("`{path}` has an unknown choice `{name}`"))
         .at(place)

@@ -10,7 +10,7 @@ use crate::scenario::field::{Field, Named, Or, Spanned, Word};
 use crate::scenario::shape::{ChoiceShape, Shape, TableShape};
 use crate::scenario::source::Place;
 use crate::scenario::values::is_name;
-use crate::scenario::{duration, examples, suggest, synonyms, unbuilt};
+use crate::scenario::{duration, examples, suggest, synonyms};
 
 /// Something that can stand in a scenario.
 pub trait Read: Sized {
@@ -179,9 +179,6 @@ impl Reader {
                 .hint(format!("write {}", examples::of_tag(shape, tag))),
             Some(None) => Diagnostic::new(format!("{path} says `{tag}`, which takes no settings"))
                 .hint(format!("write {}", examples::of_tag(shape, tag))),
-            None if shape.unbuilt.contains(&tag) => {
-                return self.refuse(unbuilt::refusal(&format!("`{tag}` in {path}"), place));
-            }
             None => {
                 let wanting = shape.tag_of_duration().filter(|_| duration::parse(tag).is_ok());
                 Diagnostic::new(format!("{path} has an unknown choice `{tag}`"))
@@ -194,24 +191,21 @@ impl Reader {
     }
 }
 
-/// That a table has no such key, or that it is not built yet.
+/// That a table has no such key.
 pub fn unknown_key(table_path: &str, key: &str, place: &Place, shape: &TableShape) -> Diagnostic {
     let path = if table_path.is_empty() { format!("`{key}`") } else { format!("`{table_path}.{key}`") };
-    if shape.unbuilt.contains(&key) {
-        return unbuilt::refusal(&path, place);
-    }
     Diagnostic::new(format!("unknown key {path}"))
         .at(place)
         .label(format!("not a key of {}", shape.noun))
         .maybe_hint(synonyms::meant(shape.noun, key))
         .maybe_hint(examples::further_in(shape, key))
-        .maybe_hint(suggest::hint_of_format(key, "keys", shape.names(), shape.unbuilt))
+        .maybe_hint(suggest::hint(key, "keys", shape.names()))
         .hint_else(|| format!("`docs/format.md` lists the keys of {}", shape.noun))
 }
 
 /// The way out for a tag that a choice does not have.
 pub fn unknown_choice(tag: &str, shape: &ChoiceShape) -> Option<String> {
-    suggest::hint_of_format(tag, "choices", shape.names(), shape.unbuilt)
+    suggest::hint(tag, "choices", shape.names())
 }
 
 /// Whether a value could stand where this is read.

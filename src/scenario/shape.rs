@@ -26,8 +26,6 @@ pub struct TableShape {
     pub keys: &'static [KeyShape],
     /// Pairs of keys of which a table has at most one.
     pub exclusive: &'static [(&'static str, &'static str)],
-    /// Keys of the format that this version refuses.
-    pub unbuilt: &'static [&'static str],
 }
 
 /// A key of a table.
@@ -48,8 +46,6 @@ pub struct ChoiceShape {
     pub noun: &'static str,
     /// The tags, with what each takes; none for a bare string.
     pub tags: &'static [(&'static str, Option<Shape>)],
-    /// Tags of the format that this version refuses.
-    pub unbuilt: &'static [&'static str],
 }
 
 impl TableShape {

@@ -16,22 +16,6 @@ pub fn hint<'a>(word: &str, what: &str, names: impl IntoIterator<Item = &'a str>
     }
 }
 
-/// Like [`hint`], but the word may also have been meant as a name that this version refuses.
-pub fn hint_of_format<'a>(
-    word: &str,
-    what: &str,
-    built: impl IntoIterator<Item = &'a str>,
-    unbuilt: &[&'a str],
-) -> Option<String> {
-    let built: Vec<&str> = built.into_iter().collect();
-    match nearest(word, built.iter().chain(unbuilt).copied()) {
-        Some(nearest) if unbuilt.contains(&nearest) => {
-            Some(format!("did you mean `{nearest}`? this version does not have it yet"))
-        }
-        _ => hint(word, what, built),
-    }
-}
-
 /// The names in back-ticks, with commas.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
@@ -65,14 +49,6 @@ mod tests {
         assert_eq!(hint("DB"), "did you mean `db`?");
         assert_eq!(hint("cache"), "services: `gateway`, `orders`, `db`");
         assert_eq!(hint("x"), "services: `gateway`, `orders`, `db`", "one slip is all of a name of one letter");
-    }
-
-    #[test]
-    fn what_is_not_built_is_not_offered() {
-        let hint = |word| hint_of_format(word, "effects", ["refuse", "fail"], &["pause", "crash"]).unwrap();
-        assert_eq!(hint("explode"), "effects: `refuse`, `fail`");
-        assert_eq!(hint("refused"), "did you mean `refuse`?");
-        assert_eq!(hint("crush"), "did you mean `crash`? this version does not have it yet");
     }
 
     #[test]

@@ -135,7 +135,7 @@ mod tests {
             Shape::Value | Shape::Duration => {}
             Shape::Named(inner) => visit(*inner, known),
             Shape::Table(table) => {
-                known.extend(table.names().chain(table.unbuilt.iter().copied()).map(|name| (table.noun, name)));
+                known.extend(table.names().map(|name| (table.noun, name)));
                 table.keys.iter().for_each(|key| visit(key.shape, known));
             }
             Shape::Choice(choice) => {

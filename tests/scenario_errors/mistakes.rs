@@ -238,11 +238,6 @@ fn a_call_cycle_is_printed() {
 }
 
 #[test]
-fn what_a_later_version_builds_is_refused_and_not_ignored() {
-    assert_snapshot!(errors(&[("jitter = \"full\"", "jitter = \"full\"\npreset = \"envoy\""),]));
-}
-
-#[test]
 fn times_that_are_no_times() {
     let texts = ["\"5\"", "5", "\"5sec\"", "\"-5s\"", "\"60d\"", "\"0.5ns\"", "\"0s\"", "\"soon\"", "[]"];
     let time = |text: &str| errors(&[("\ntimeout = \"1s\"\n", &format!("\ntimeout = {text}\n"))]);

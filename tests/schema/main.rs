@@ -1,4 +1,4 @@
-//! The JSON Schema and the reference pages of the scenario format, the metrics and the lint rules are made from the code,
+//! The JSON Schema and the reference pages of the scenario format, the metrics, the lint rules and the presets are made from the code,
 //! committed, and current. `UPDATE_SCHEMA=1 cargo test --test schema` writes them anew.
 
 mod accepts;
@@ -44,6 +44,11 @@ fn the_page_of_metrics_is_current() {
 #[test]
 fn the_page_of_lint_rules_is_current() {
     check_or_write("docs/lint.md", &stormsim::report::lint::page());
+}
+
+#[test]
+fn the_page_of_presets_is_current() {
+    check_or_write("docs/presets.md", &stormsim::report::presets::page());
 }
 
 /// The command prints what is committed, to the byte.

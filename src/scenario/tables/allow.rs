@@ -6,7 +6,7 @@ use crate::scenario::values::{Name, PathText, RuleId, Text};
 
 table! {
     /// Rules of `stormsim lint` that may find something here, because somebody has thought about it.
-    AllowTable is "what is allowed", unbuilt &[], exclusive &[];
+    AllowTable is "what is allowed", exclusive &[];
     /// The rules; `docs/lint.md` lists them. Required. Example: `["no-jitter"]`.
     rules: Vec<Spanned<RuleId>>,
     /// Why. Required. Example: `"one client: there is nobody to be spread from"`.

@@ -8,7 +8,7 @@ use crate::scenario::values::{Copies, Duration, Name, PolicyName, Positive, Rese
 
 table! {
     /// A call, known as `caller->label`, with the settings of its caller's side.
-    CallTable is "a call", unbuilt &[], exclusive &[];
+    CallTable is "a call", exclusive &[];
     /// The service that is called. Default: the label. Example: `"gateway"`.
     to: Name,
     /// How often this call is chosen, relative to the others of its client group. Not for calls of services, which are all made. Default: `1.0`. Example: `3`.
@@ -51,7 +51,7 @@ table! {
 
 table! {
     /// Slots for attempts, of which each holds one until it ends.
-    PoolTable is "a pool", unbuilt &[], exclusive &[];
+    PoolTable is "a pool", exclusive &[];
     /// How many there are. Required. Example: `100`.
     size: PoolSize,
     /// How long an attempt waits for one, within its timeouts; then it fails with `pool_timeout`. Default: `"none"`. Example: `"50ms"`, or `"0s"` to fail at once.

@@ -7,7 +7,7 @@ use crate::scenario::values::{Duration, NotNegative};
 
 choice! {
     /// Which server an arrival goes to. The load of a server is the number of arrivals in progress there.
-    BalanceChoice is "a balancer", unbuilt &[];
+    BalanceChoice is "a balancer";
     /// Each in turn.
     "round_robin" => RoundRobin,
     /// Any, all equally likely.
@@ -24,7 +24,7 @@ choice! {
 
 table! {
     /// Where arrivals wait for a worker; each server has one.
-    QueueTable is "a queue", unbuilt &[], exclusive &[];
+    QueueTable is "a queue", exclusive &[];
     /// How many may wait at a server; one more is answered with `overloaded`. Default: `"unlimited"`. Example: `100`.
     limit: OrUnlimited<QueueLimit>,
     /// Whose turn is next. Default: `"fifo"`. Example: `"lifo"`.
@@ -35,7 +35,7 @@ table! {
 
 choice! {
     /// Whose turn is next.
-    QueueOrderChoice is "a queue order", unbuilt &[];
+    QueueOrderChoice is "a queue order";
     /// The oldest.
     "fifo" => Fifo,
     /// The newest.
@@ -46,7 +46,7 @@ choice! {
 
 choice! {
     /// Who is discarded when its turn comes.
-    DropChoice is "a drop rule", unbuilt &[];
+    DropChoice is "a drop rule";
     /// Nobody.
     "never" => Never,
     /// Whose caller has stopped waiting by then: its deadline or timeout has passed.
@@ -59,7 +59,7 @@ choice! {
 
 table! {
     /// Controlled delay: an interval in which no wait was below the target makes the next one shed.
-    CodelTable is "controlled delay", unbuilt &[], exclusive &[];
+    CodelTable is "controlled delay", exclusive &[];
     /// The wait that a good queue falls to at least once in each interval; above zero. Default: `"5ms"`. Example: `"20ms"`.
     target: Duration,
     /// How long that is looked at; above zero. Default: `"100ms"`. Example: `"500ms"`.
@@ -68,7 +68,7 @@ table! {
 
 choice! {
     /// How many arrivals each server lets in over time; the others are answered with `rate_limited`.
-    LimiterChoice is "a limiter", unbuilt &[];
+    LimiterChoice is "a limiter";
     /// All of them.
     "none" => None,
     /// So many in each window of a fixed width.
@@ -79,7 +79,7 @@ choice! {
 
 table! {
     /// Windows that begin at the start of the run and every `every` after it.
-    FixedWindowTable is "a fixed window", unbuilt &[], exclusive &[];
+    FixedWindowTable is "a fixed window", exclusive &[];
     /// How many arrivals each window lets in, the first ones. Required. Example: `1000`.
     limit: Admitted,
     /// The width of the windows; above zero. Required. Example: `"100ms"`.
@@ -90,7 +90,7 @@ table! {
 
 table! {
     /// A bucket that is full at the start, and of which each arrival that is let in takes one token.
-    LimiterBucketTable is "a token bucket of a limiter", unbuilt &[], exclusive &[];
+    LimiterBucketTable is "a token bucket of a limiter", exclusive &[];
     /// How many tokens flow in per second. Required. Example: `500`.
     rate: AdmittedRate,
     /// The most that it holds. Required. Example: `50`.
@@ -101,7 +101,7 @@ table! {
 
 table! {
     /// How a server slows down as it works on more at once: service takes `1 + slope * (n - knee)` times as long, where `n` is how many it works on then, if that is above the knee.
-    ContentionTable is "contention", unbuilt &[], exclusive &[];
+    ContentionTable is "contention", exclusive &[];
     /// So many at once do not slow each other down. Required. Example: `50`.
     knee: Knee,
     /// What each further one adds, as a share of the service time. Required. Example: `0.02`.
@@ -110,7 +110,7 @@ table! {
 
 choice! {
     /// What a service does with work whose caller has given up.
-    CancelChoice is "a way to cancel", unbuilt &[];
+    CancelChoice is "a way to cancel";
     /// It does not learn of it, and goes on.
     "ignore" => Ignore,
     /// It takes out of its queue what waits there; what has begun goes on.

@@ -7,7 +7,7 @@ use crate::scenario::values::{Count, Duration};
 
 table! {
     /// A group of identical clients.
-    ClientTable is "a client group", unbuilt &[], exclusive &[];
+    ClientTable is "a client group", exclusive &[];
     /// How many clients. Default: `1`. Example: `1000`.
     count: Count,
     /// No request begins before this. Default: `"0s"`. Example: `"10s"`.

@@ -36,7 +36,7 @@ impl Read for DistSetting {
 
 choice! {
     /// A distribution of durations.
-    DistChoice is "a distribution", unbuilt &[];
+    DistChoice is "a distribution";
     /// Exponential: memoryless.
     "exponential" => Exponential(ExponentialDistTable),
     /// Lognormal: a usual fit to latencies.
@@ -51,14 +51,14 @@ choice! {
 
 table! {
     /// An exponential distribution.
-    ExponentialDistTable is "an exponential distribution", unbuilt &[], exclusive &[];
+    ExponentialDistTable is "an exponential distribution", exclusive &[];
     /// Its mean; above zero. Required. Example: `"5ms"`.
     mean: Duration,
 }
 
 table! {
     /// A lognormal distribution, by two of its points.
-    LognormalTable is "a lognormal distribution", unbuilt &[], exclusive &[];
+    LognormalTable is "a lognormal distribution", exclusive &[];
     /// Its median; above zero. Required. Example: `"20ms"`.
     median: Duration,
     /// Its 99th percentile; not below the median. Required. Example: `"100ms"`.
@@ -67,7 +67,7 @@ table! {
 
 table! {
     /// A uniform distribution over `min`, `min + step`, ... below `max`.
-    UniformTable is "a uniform distribution", unbuilt &[], exclusive &[];
+    UniformTable is "a uniform distribution", exclusive &[];
     /// The smallest value. Required. Example: `"2ms"`.
     min: Duration,
     /// What no value reaches; above `min`. Required. Example: `"10ms"`.
@@ -78,7 +78,7 @@ table! {
 
 table! {
     /// A distribution by its percentiles, at least one.
-    PercentilesTable is "a distribution by percentiles", unbuilt &[], exclusive &[];
+    PercentilesTable is "a distribution by percentiles", exclusive &[];
     /// The median. Required, or another percentile. Example: `"5ms"`.
     p50: Duration,
     /// The 90th percentile. Required, or another percentile. Example: `"10ms"`.
@@ -91,7 +91,7 @@ table! {
 
 table! {
     /// A distribution by measured values.
-    SamplesTable is "a distribution by samples", unbuilt &[], exclusive &[];
+    SamplesTable is "a distribution by samples", exclusive &[];
     /// A CSV file with a column `value_s`, in seconds; relative to the scenario. Required. Example: `"latencies.csv"`.
     file: Text,
 }

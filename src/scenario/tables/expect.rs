@@ -7,7 +7,7 @@ use crate::scenario::values::{Duration, Figure, Name, NotNegative, Text};
 
 table! {
     /// What must come out of a run; a breach makes the run fail.
-    ExpectTable is "an expectation", unbuilt &[], exclusive &[
+    ExpectTable is "an expectation", exclusive &[
         ("service", "call"), ("service", "client"), ("service", "fault"),
         ("call", "client"), ("call", "fault"), ("client", "fault"),
         ("equals", "at_most"), ("equals", "at_least"), ("equals", "between"),

@@ -9,7 +9,7 @@ use crate::scenario::values::{Duration, NotNegative, Positive, Share, Text};
 
 table! {
     /// Something that goes wrong for a while. With several targets it is a common cause: it is there for all of them at the same times.
-    FaultTable is "a fault", unbuilt &[], exclusive &[("until", "lasts"), ("every", "random")];
+    FaultTable is "a fault", exclusive &[("until", "lasts"), ("every", "random")];
     /// What it strikes: services, calls as `"caller->label"`, or client groups. Required. Example: `["db"]`.
     on: Vec<Spanned<Text>>,
     /// When it begins. Default: `"0s"`. Example: `"30s"`.
@@ -30,7 +30,7 @@ table! {
 
 table! {
     /// Times drawn in turns: good, bad, good, bad.
-    RandomTable is "a random fault", unbuilt &[], exclusive &[];
+    RandomTable is "a random fault", exclusive &[];
     /// How long it is good. Required. Example: `{ exponential = { mean = "60s" } }`.
     up: DistSetting,
     /// How long it is bad. Required. Example: `"2s"`.
@@ -39,7 +39,7 @@ table! {
 
 choice! {
     /// What a fault does while it is there.
-    EffectChoice is "an effect", unbuilt &[];
+    EffectChoice is "an effect";
     /// On services: attempts are turned away at once with `refused`.
     "refuse" => Refuse,
     /// On services and calls: attempts fail.
@@ -62,7 +62,7 @@ choice! {
 
 table! {
     /// How attempts fail.
-    FailTable is "a failure", unbuilt &[], exclusive &[];
+    FailTable is "a failure", exclusive &[];
     /// How likely an attempt fails. Default: `1.0`. Example: `0.5`.
     probability: Share,
     /// With which error. Default: `"unavailable"`. Example: `"overloaded"`.
@@ -81,7 +81,7 @@ table! {
 
 table! {
     /// How much longer it takes: one of the two.
-    SlowTable is "slowness", unbuilt &[], exclusive &[("factor", "add")];
+    SlowTable is "slowness", exclusive &[("factor", "add")];
     /// So many times as long. Only on services. Required, or `add`. Example: `10`.
     factor: Positive,
     /// This much longer, drawn for each attempt. Required, or `factor`. Example: `"200ms"`.
@@ -90,14 +90,14 @@ table! {
 
 table! {
     /// A share of what is there.
-    FactorTable is "a loss of capacity", unbuilt &[], exclusive &[];
+    FactorTable is "a loss of capacity", exclusive &[];
     /// The share of the workers that is left, rounded to whole workers, of which there must be one at least. Required. Example: `0.5`.
     factor: Share,
 }
 
 table! {
     /// Lost messages.
-    LossTable is "a loss of messages", unbuilt &[], exclusive &[];
+    LossTable is "a loss of messages", exclusive &[];
     /// How likely a message is lost. Default: `1.0`. Example: `0.1`.
     probability: Share,
     /// Which messages: of answers the work has been done. Default: `"request"`. Example: `"response"`.
@@ -106,7 +106,7 @@ table! {
 
 choice! {
     /// Which messages.
-    DirectionChoice is "a direction", unbuilt &[];
+    DirectionChoice is "a direction";
     /// Those to the callee.
     "request" => Request,
     /// Those back.
@@ -115,7 +115,7 @@ choice! {
 
 table! {
     /// More or fewer requests.
-    LoadTable is "a load", unbuilt &[], exclusive &[];
+    LoadTable is "a load", exclusive &[];
     /// So many times the rate. Required. Example: `4`.
     factor: NotNegative,
 }

@@ -59,7 +59,7 @@ use crate::scenario::values::{Duration, Name, Replicas, Seed, Version};
 
 table! {
     /// A scenario for stormsim: clients, services, the calls between them, retry policies and faults.
-    ScenarioTable is "a scenario", unbuilt &[], exclusive &[];
+    ScenarioTable is "a scenario", exclusive &[];
     /// The version of this format. Required. Example: `1`.
     version: Version,
     /// What the scenario is called; names the output folder. Required. Example: `"three-tier"`.

@@ -5,7 +5,7 @@ use crate::scenario::values::Duration;
 
 choice! {
     /// The idempotency keys that clients send along. They tell a service with an `idempotency_store` which attempts want the same operation: what one request wants done at one place of the call graph, say to charge a card for an order. Services pass them on to those that they call.
-    IdempotencyChoice is "a kind of keys", unbuilt &[];
+    IdempotencyChoice is "a kind of keys";
     /// None: no duplicate is recognised.
     "none" => None,
     /// One for each operation, the same with all of its attempts: what keys are for.
@@ -18,7 +18,7 @@ choice! {
 
 choice! {
     /// What becomes of a request that fails because its attempts are exhausted. That its budget or its deadline ends it is not meant.
-    OnExhaustedChoice is "a way out", unbuilt &[];
+    OnExhaustedChoice is "a way out";
     /// It fails.
     "fail" => Fail,
     /// It fails, and is put aside for somebody to look at: it is one of the `dead_letters`.
@@ -27,7 +27,7 @@ choice! {
 
 table! {
     /// What the service remembers of operations, by the idempotency keys that come with attempts: shared by all of its servers, and not harmed by crashes. It is asked when an attempt takes a worker. Who brings the key of an operation that has ended gets the same result, be it a success or an error. What never got a worker left nothing: an attempt that was turned away, or that a `fail` without `work` struck.
-    StoreTable is "an idempotency store", unbuilt &[], exclusive &[];
+    StoreTable is "an idempotency store", exclusive &[];
     /// How long a result is kept, from the end of the operation; after that the next attempt does it again. Above zero. Required. Example: `"24h"`.
     ttl: Duration,
     /// What becomes of another attempt while the operation is in progress. Default: `"wait"`. Example: `"refuse"`.
@@ -36,7 +36,7 @@ table! {
 
 choice! {
     /// What becomes of another attempt at an operation that is in progress.
-    StoreWaitChoice is "a way to deal with duplicates", unbuilt &[];
+    StoreWaitChoice is "a way to deal with duplicates";
     /// It keeps its worker, waits until the operation has ended, and gets its result.
     "wait" => Wait,
     /// It is answered with `refused`, at once; one that comes later gets the result.

@@ -9,7 +9,7 @@ use crate::scenario::values::{AboveZeroShare, AtLeastOne, Copies, Duration, Shar
 
 table! {
     /// A circuit breaker. Closed, it lets everything through, and counts; when that trips it, it is open, and lets nothing through for a time; then it is half-open: some probes are let through, which close it or open it again. What it does not let through fails with `breaker_open`, which is not in the default `retry_on`.
-    BreakerTable is "a breaker", unbuilt &[], exclusive &[];
+    BreakerTable is "a breaker", exclusive &[];
     /// What opens it. Required. Example: `{ consecutive = 5 }` or `{ ratio = { failures = 0.5, window = "10s", min_calls = 20 } }`.
     trip: TripChoice,
     /// How long it is open, before probes are let through. Required. Example: `"5s"`.
@@ -34,7 +34,7 @@ table! {
 
 choice! {
     /// What opens a breaker.
-    TripChoice is "a trip", unbuilt &[];
+    TripChoice is "a trip";
     /// So many failures in a row.
     "consecutive" => Consecutive(Failures),
     /// So many failures in a window.
@@ -47,7 +47,7 @@ choice! {
 
 table! {
     /// Failures in a window of time.
-    CountTable is "a count", unbuilt &[], exclusive &[];
+    CountTable is "a count", exclusive &[];
     /// How many open it: the one that makes them so many. Required. Example: `6`.
     failures: Failures,
     /// How long the window is. Required. Example: `"1s"`.
@@ -58,7 +58,7 @@ table! {
 
 table! {
     /// The share of failures among what has ended lately.
-    FailureRatioTable is "a failure ratio", unbuilt &[], exclusive &[("window", "calls")];
+    FailureRatioTable is "a failure ratio", exclusive &[("window", "calls")];
     /// So large a share opens it; above 0. Required. Example: `0.5`.
     failures: AboveZeroShare,
     /// Over how much time: what ended in the current tenth of it, and in the nine before, counts. Required, or `calls`. Example: `"10s"`.
@@ -71,7 +71,7 @@ table! {
 
 table! {
     /// The share of slow ones among what has ended lately.
-    SlowRatioTable is "a slow ratio", unbuilt &[], exclusive &[("window", "calls")];
+    SlowRatioTable is "a slow ratio", exclusive &[("window", "calls")];
     /// What takes longer than this is slow, from when it asked to be sent. Required. Example: `"2s"`.
     over: Duration,
     /// So large a share opens it; above 0. Required. Example: `0.5`.
@@ -86,7 +86,7 @@ table! {
 
 choice! {
     /// What a breaker counts.
-    CountsChoice is "a unit", unbuilt &[];
+    CountsChoice is "a unit";
     /// Every attempt that was sent.
     "attempts" => Attempts,
     /// Every call whose last attempt was sent.
@@ -95,7 +95,7 @@ choice! {
 
 choice! {
     /// Where a breaker stands.
-    PositionChoice is "a position", unbuilt &[];
+    PositionChoice is "a position";
     /// Inside of the retries: before each attempt.
     "inside" => Inside,
     /// Outside of the retries: before each call.
@@ -104,7 +104,7 @@ choice! {
 
 choice! {
     /// What holds back a share of the attempts, which fail with `throttled`.
-    ThrottleChoice is "a throttle", unbuilt &[];
+    ThrottleChoice is "a throttle";
     /// Nothing.
     "none" => None,
     /// Adaptive throttling as in the SRE book: with probability `(requests - k * accepts) / (requests + 1)`.
@@ -115,7 +115,7 @@ choice! {
 
 table! {
     /// Adaptive throttling. What it holds back is a request, too, so that in the long run up to `k` times as many attempts are sent as are accepted.
-    AdaptiveTable is "adaptive throttling", unbuilt &[], exclusive &[];
+    AdaptiveTable is "adaptive throttling", exclusive &[];
     /// So many requests for each that is accepted are sent in any case. Default: `2.0`. Example: `1.1`.
     k: AtLeastOne,
     /// How long requests and accepts count: in the current tenth of it, and the nine before. Default: `"2m"`. Example: `"30s"`.
@@ -128,7 +128,7 @@ table! {
 
 table! {
     /// Admission control. Only what was sent and has ended is a request, so that at least `1 - max` of the attempts are sent, whatever becomes of them.
-    AdmissionTable is "admission control", unbuilt &[], exclusive &[];
+    AdmissionTable is "admission control", exclusive &[];
     /// The share of accepts from which on nothing is held back; above 0. Default: `0.95`. Example: `0.9`.
     success: AboveZeroShare,
     /// How much is held back below that: the larger, the more. Default: `1.0`. Example: `2.0`.
@@ -145,7 +145,7 @@ table! {
 
 table! {
     /// Copies of an attempt that has no answer yet, sent beside it. The first success counts; the attempt fails with its last copy. Hedges are among the `attempts`, but neither retries nor part of their limit.
-    HedgeTable is "a hedge", unbuilt &[], exclusive &[];
+    HedgeTable is "a hedge", exclusive &[];
     /// How long after the attempt was sent a copy is sent; the next one as long after that, and so on. Required. Example: `"100ms"`.
     after: Duration,
     /// How many copies of an attempt at most. Default: `1`. Example: `2`.
@@ -160,7 +160,7 @@ table! {
 
 table! {
     /// Outlier ejection: the balancer sends nothing to a server for a while that has failed too often in a row. All callers share what they know. If all servers are ejected, it picks from all.
-    EjectionTable is "an ejection", unbuilt &[], exclusive &[];
+    EjectionTable is "an ejection", exclusive &[];
     /// So many failures in a row eject a server. Default: `5`. Example: `3`.
     consecutive: Failures,
     /// For how long; the nth time it is ejected for n times as long. Default: `"30s"`. Example: `"10s"`.

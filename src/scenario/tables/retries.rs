@@ -8,7 +8,7 @@ use crate::scenario::values::{AtLeastOne, Attempts, Duration, NotNegative, Posit
 
 table! {
     /// A retry policy: when a failed attempt is tried again, how often, and after which wait.
-    RetryTable is "a retry policy", unbuilt &[], exclusive &[("max_retries", "max_attempts")];
+    RetryTable is "a retry policy", exclusive &[("max_retries", "max_attempts")];
     /// The retry behaviour of a product, for all that this table does not say itself: `stormsim presets` lists them. A call may name a preset as its policy without a table, too. Default: none. Example: `"envoy"`.
     preset: PresetName,
     /// Attempts allowed after the first. Required, or `max_attempts`. Example: `2` or `"unlimited"`.
@@ -47,7 +47,7 @@ table! {
 
 choice! {
     /// The wait before retry n.
-    BackoffChoice is "a backoff", unbuilt &[];
+    BackoffChoice is "a backoff";
     /// Retry at once.
     "none" => None,
     /// The same wait each time.
@@ -66,14 +66,14 @@ choice! {
 
 table! {
     /// Waits that grow by the same step.
-    LinearTable is "a linear backoff", unbuilt &[], exclusive &[];
+    LinearTable is "a linear backoff", exclusive &[];
     /// The first wait, and what each further one adds. Required. Example: `"100ms"`.
     step: Duration,
 }
 
 table! {
     /// Waits that grow by the same factor.
-    ExponentialTable is "an exponential backoff", unbuilt &[], exclusive &[];
+    ExponentialTable is "an exponential backoff", exclusive &[];
     /// The first wait. Required. Example: `"100ms"`.
     base: Duration,
     /// Growth from one wait to the next; above 0. Default: `2.0`. Example: `1.5`.
@@ -84,7 +84,7 @@ table! {
 
 table! {
     /// Waits that are drawn from the wait before.
-    DecorrelatedTable is "a decorrelated backoff", unbuilt &[], exclusive &[];
+    DecorrelatedTable is "a decorrelated backoff", exclusive &[];
     /// The least wait. Required. Example: `"1s"`.
     base: Duration,
     /// How far a wait may exceed the one before; at least 1. Default: `3.0`. Example: `2.0`.
@@ -93,14 +93,14 @@ table! {
 
 table! {
     /// Waits that lead along a curve.
-    DecorrelatedV2Table is "a decorrelated backoff of version 2", unbuilt &[], exclusive &[];
+    DecorrelatedV2Table is "a decorrelated backoff of version 2", exclusive &[];
     /// About the median of the first wait; that of the others doubles. Required. Example: `"2s"`.
     base: Duration,
 }
 
 choice! {
     /// Where the cap applies; x is the wait of the backoff.
-    CapOrderChoice is "an order", unbuilt &[];
+    CapOrderChoice is "an order";
     /// `jitter(min(cap, x))`: jitter that adds may exceed the cap.
     "before_jitter" => BeforeJitter,
     /// `min(cap, jitter(x))`.
@@ -113,7 +113,7 @@ choice! {
 
 choice! {
     /// What makes waits differ; x is the wait of the backoff, or the time for which a breaker opens.
-    JitterChoice is "a jitter", unbuilt &[];
+    JitterChoice is "a jitter";
     /// x.
     "none" => None,
     /// Uniform between 0 and x.
@@ -130,7 +130,7 @@ choice! {
 
 table! {
     /// How the delay that a server asks for and the wait of the backoff become one.
-    RetryAfterTable is "an answer to Retry-After", unbuilt &[], exclusive &[("jitter", "upward")];
+    RetryAfterTable is "an answer to Retry-After", exclusive &[("jitter", "upward")];
     /// Which of the two counts. Default: `"floor"`. Example: `"replace"`.
     rule: DelayRuleChoice,
     /// Added to the server's delay, drawn for each attempt. Default: `"none"`. Example: `{ uniform = { min = "0s", max = "6s" } }`.
@@ -149,7 +149,7 @@ table! {
 
 choice! {
     /// Which wait counts.
-    DelayRuleChoice is "a rule", unbuilt &[];
+    DelayRuleChoice is "a rule";
     /// The longer one of the two.
     "floor" => Floor,
     /// The server's.
@@ -160,7 +160,7 @@ choice! {
 
 choice! {
     /// What becomes of a delay that is too long.
-    BeyondChoice is "a way out", unbuilt &[];
+    BeyondChoice is "a way out";
     /// It is cut to the longest.
     "clamp" => Clamp,
     /// The call is not tried again.

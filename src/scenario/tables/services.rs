@@ -18,7 +18,7 @@ use crate::scenario::values::Name;
 
 table! {
     /// A service: it works for its service time, makes its calls, and answers.
-    ServiceTable is "a service", unbuilt &[], exclusive &[];
+    ServiceTable is "a service", exclusive &[];
     /// How long its own work takes. Default: `"0s"`. Example: `"5ms"` or `{ exponential = { mean = "5ms" } }`.
     service_time: DistSetting,
     /// How many identical servers it has, behind a balancer. Each has its own workers, queue and limiter. Default: `1`. Example: `3`.
