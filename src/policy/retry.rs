@@ -65,7 +65,8 @@ impl RetryPolicy {
     /// error is not retryable or its `retry_after` is longer than the policy waits, or is required and not there, the
     /// attempts are exhausted, the budget refuses, the wait and the shortest useful attempt do not fit into what is
     /// left of the deadline, or the wait would end later than `max_elapsed` allows.
-    #[inline]
+    // Part of the engine's loop: as a call of its own it would cost more than it does.
+    #[inline(always)]
     pub fn decide(&self, failed: Attempted) -> Verdict {
         if failed.remaining == Span::ZERO {
             return Verdict::Stop(StopReason::Deadline);
@@ -257,7 +258,7 @@ mod tests {
             schedule: schedule(50),
             throttled: Some(Box::new(schedule(1_000))),
             retry_on: ErrorSet::RETRYABLE.with(ErrorKind::Throttled),
-            ..policy(5, &[], Span::ZERO)
+            ..policy(5, &[100], Span::ZERO)
         };
         let wait_ms = |attempt, error| match aws.decide(failed(attempt, error, Span::UNLIMITED)) {
             Verdict::Retry { wait, .. } => wait.as_ms(),

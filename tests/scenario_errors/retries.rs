@@ -76,6 +76,15 @@ fn values_out_of_range() {
     ]));
 }
 
+#[test]
+fn words_of_other_tools() {
+    assert_snapshot!(told(&[
+        "maxElapsedTime = \"15m\"",
+        "min_wait = \"1s\"",
+        "backoff = { polly = { base = \"2s\" } }"
+    ]));
+}
+
 /// A rule that listens to no server leaves nothing for these to be about.
 #[test]
 fn answers_to_servers_that_are_not_listened_to() {

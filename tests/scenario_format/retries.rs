@@ -62,6 +62,8 @@ fn a_base_after_throttling_is_another_schedule() {
 fn a_policy_may_end_with_time() {
     assert_eq!(policy(&["max_elapsed=15m"]).max_elapsed, Span::from_s(900));
     assert_eq!(policy(&[]).max_elapsed, Span::UNLIMITED);
+    // Then nothing else has to end a run.
+    assert_eq!(policy(&["max_retries=unlimited", "max_elapsed=15m"]).max_attempts, u32::MAX);
     let defaults = ["immediate=0", "floor=0s", "granularity=1ns", "max_elapsed=none", "cap_order=before_jitter"];
     let plain = only_plan(&parse(SMALL, &Overrides::default())).policy_of(CallId(0)).clone();
     assert_eq!(policy(&defaults), plain);

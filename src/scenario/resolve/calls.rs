@@ -2,6 +2,7 @@
 
 use crate::dist::Dist;
 use crate::plan::{CallDraft, DeadlineRule, PolicyDraft, PolicyId, PoolDraft, ServiceId};
+use crate::policy::RetryPolicy;
 use crate::presets;
 use crate::scenario::counts::PoolSize;
 use crate::scenario::diagnostics::Diagnostic;
@@ -261,5 +262,7 @@ impl Resolver<'_> {
 
 /// Whether a policy retries for ever if every attempt fails. A budget that retries are paid from runs dry.
 fn is_unlimited(draft: &PolicyDraft) -> bool {
-    draft.policy.max_attempts == u32::MAX && draft.budget.is_none_or(|budget| !budget.rule.runs_dry())
+    let RetryPolicy { max_attempts, max_elapsed, .. } = draft.policy;
+    let is_paid = draft.budget.is_some_and(|budget| budget.rule.runs_dry());
+    max_attempts == u32::MAX && max_elapsed >= Span::LIMIT && !is_paid
 }
