@@ -225,26 +225,7 @@ fn build(
             (name, Tree::of(&parsed.root, [&settings, set, varied]))
         })
         .collect();
-    let used: IndexSet<String> =
-        iter::once(&base).chain(trees.iter().map(|(_, tree)| tree)).flat_map(Tree::policies).collect();
-    let mut texts = Texts::new(sources);
-    let Typed { tables: base, created, errors: mut wrong } = base.typed(&used, &mut texts);
-    errors.append(&mut wrong);
-    let drafts = if trees.is_empty() {
-        let draft = resolve::resolve(&base, &created, folder, errors);
-        vec![Draughted { name: BASE.to_owned(), tables: base.clone(), draft }]
-    } else {
-        let (mut found, count) = (Found::default(), trees.len());
-        let drafts = trees.into_iter().map(|(name, tree)| {
-            let Typed { tables, created, errors: mut own } = tree.typed(&used, &mut texts);
-            let draft = resolve::resolve(&tables, &created, folder, &mut own);
-            found.add(&name, own);
-            Draughted { name, tables, draft }
-        });
-        let drafts = drafts.collect();
-        found.report(count, errors);
-        drafts
-    };
+    let (base, drafts) = drafts(base, trees, folder, sources, errors);
     let names: Vec<&str> = drafts.iter().map(|one| one.name.as_str()).collect();
     let allowed = resolve::allowed(&base.allow, &names, errors);
     let judged: Vec<Judged<'_>> =
@@ -278,6 +259,36 @@ fn build(
     };
     scenario.measures = resolve::measures(&base.sweep, &scenario, errors);
     Some(scenario)
+}
+
+/// The tables of the file without variants, and each variant on its way; without any the one that is the file itself.
+fn drafts(
+    base: Tree,
+    trees: Vec<(String, Tree)>,
+    folder: &Path,
+    sources: &mut Sources,
+    errors: &mut Vec<Diagnostic>,
+) -> (ScenarioTable, Vec<Draughted>) {
+    let all = iter::once(&base).chain(trees.iter().map(|(_, tree)| tree));
+    let used: IndexSet<String> = all.flat_map(Tree::policies).collect();
+    let mut texts = Texts::new(sources);
+    let Typed { tables: base, created, errors: mut wrong } = base.typed(&used, &mut texts);
+    errors.append(&mut wrong);
+    if trees.is_empty() {
+        let draft = resolve::resolve(&base, &created, folder, errors);
+        let only = Draughted { name: BASE.to_owned(), tables: base.clone(), draft };
+        return (base, vec![only]);
+    }
+    let (mut found, count) = (Found::default(), trees.len());
+    let drafts = trees.into_iter().map(|(name, tree)| {
+        let Typed { tables, created, errors: mut own } = tree.typed(&used, &mut texts);
+        let draft = resolve::resolve(&tables, &created, folder, &mut own);
+        found.add(&name, own);
+        Draughted { name, tables, draft }
+    });
+    let drafts = drafts.collect();
+    found.report(count, errors);
+    (base, drafts)
 }
 
 fn check_overrides(overrides: &Overrides, variants: &[Judged<'_>], errors: &mut Vec<Diagnostic>) {
