@@ -1,5 +1,7 @@
 //! What an importer has understood of a file, setting by setting, each with where it comes from.
 
+use std::mem::discriminant;
+
 use crate::import::section::{Field, Keys, Section};
 use crate::import::tree::{Node, Value as Read};
 use crate::scenario::Diagnostic;
@@ -93,11 +95,8 @@ pub enum Sort {
 impl Draft {
     /// Begins a block; its name is made of `name`, and differs from that of all others of its kind.
     pub fn block(&self, kind: Kind, name: &str, place: &Place) -> Block {
-        let is_taken = |name: &str| {
-            let mut same =
-                self.blocks.iter().filter(|block| matches!(block.kind, Kind::Policy) == matches!(kind, Kind::Policy));
-            same.any(|block| block.name == name)
-        };
+        let is_same = |block: &&Block| discriminant(&block.kind) == discriminant(&kind);
+        let is_taken = |name: &str| self.blocks.iter().filter(is_same).any(|block| block.name == name);
         Block { name: unique(name, is_taken), kind, place: place.clone(), settings: Vec::new(), left_out: Vec::new() }
     }
 
@@ -120,9 +119,23 @@ impl Draft {
 
     /// Something cannot be said in a scenario. It stays visible as a comment on the block.
     pub fn leave_out(&mut self, block: &mut Block, field: &Field<'_>, why: &str) {
-        let message = format!("`{}` is not in the scenario: {why}", field.name);
         block.left_out.push(format!("{}: {why}", field.path));
+        self.pass_over(field, why);
+    }
+
+    /// Something cannot be said in a scenario, and is about no block of it.
+    pub fn pass_over(&mut self, field: &Field<'_>, why: &str) {
+        let message = format!("`{}` is not in the scenario: {why}", field.name);
         self.remark(Sort::LeftOut, &field.place(), message, None);
+    }
+
+    /// What of these keys is there cannot be said in a scenario, all for one reason.
+    pub fn leave_out_all(&mut self, block: &mut Block, section: &mut Section<'_>, keys: &[&str], why: &str) {
+        for key in keys {
+            if let Some(field) = section.field(key) {
+                self.leave_out(block, &field, why);
+            }
+        }
     }
 
     /// What is left of a section is unknown. It stays visible as a comment on the block.

@@ -8,9 +8,14 @@
 mod aws;
 mod dotnet;
 mod draft;
+mod envoy;
 mod grpc;
+mod istio;
+mod kubernetes;
+mod linkerd;
 mod resilience4j;
 mod section;
+mod statuses;
 mod tree;
 mod values;
 mod write;
@@ -31,6 +36,12 @@ use crate::scenario::{Diagnostic, Diagnostics, Severity};
 pub enum Format {
     /// gRPC service config.
     Grpc,
+    /// Envoy: listeners, routes and clusters.
+    Envoy,
+    /// Istio: virtual services and destination rules.
+    Istio,
+    /// Linkerd: service profiles and annotations.
+    Linkerd,
     /// Resilience4j in Spring Boot.
     Resilience4j,
     /// AWS shared config file.
@@ -55,11 +66,15 @@ struct Importer {
 
 impl Format {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Grpc, Self::Resilience4j, Self::Aws, Self::Dotnet];
+    pub const ALL: [Self; 7] =
+        [Self::Grpc, Self::Envoy, Self::Istio, Self::Linkerd, Self::Resilience4j, Self::Aws, Self::Dotnet];
 
     const fn importer(self) -> &'static Importer {
         match self {
             Self::Grpc => &grpc::IMPORTER,
+            Self::Envoy => &envoy::IMPORTER,
+            Self::Istio => &istio::IMPORTER,
+            Self::Linkerd => &linkerd::IMPORTER,
             Self::Resilience4j => &resilience4j::IMPORTER,
             Self::Aws => &aws::IMPORTER,
             Self::Dotnet => &dotnet::IMPORTER,

@@ -64,6 +64,11 @@ impl<'t> Section<'t> {
         Self { path, place, keys, table, asked: vec![false; table.len()] }
     }
 
+    /// Where it begins: its first key.
+    pub fn head(&self) -> Place {
+        self.table.first().map_or_else(|| self.place.clone(), |(_, entry)| entry.key.clone())
+    }
+
     /// What stands at a key; none if nothing does, or `null`.
     pub fn field(&mut self, key: &str) -> Option<Field<'t>> {
         let (at, (name, entry)) = self.table.iter().enumerate().find(|(_, (name, _))| self.keys.same(name, key))?;

@@ -23,6 +23,16 @@ pub fn errors(kinds: impl IntoIterator<Item = ErrorKind>) -> Value {
     Value::Array(kinds.into_iter().map(ErrorKind::name).collect::<Array>())
 }
 
+/// A share of so many per cent, as a scenario writes it.
+pub fn share(of: f64) -> Value {
+    number(percent(of))
+}
+
+/// A number of protocol buffers of 32 bits without sign, as far as a scenario goes.
+pub fn count(text: &str) -> Result<i64, String> {
+    text.parse::<u32>().map(i64::from).map_err(|_| format!("a whole number from 0 to {}", u32::MAX))
+}
+
 /// A number, without a point if it is whole.
 pub fn number(number: f64) -> Value {
     let is_whole = number == number.trunc() && number.abs() < 1e15;

@@ -94,7 +94,19 @@ pub fn scenario(title: &str, source: &Source<'_>, blocks: &[Block]) -> String {
 
 /// A text in a comment of one line.
 fn quoted_line(text: &str) -> String {
-    format!("`{}`", text.chars().filter(|letter| !letter.is_control()).collect::<String>())
+    format!("`{}`", one_line(text))
+}
+
+/// What a comment can hold of a text.
+fn one_line(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control()).collect()
+}
+
+/// What is not in a block, as comments above it, a line each.
+fn left_out(block: &Block) -> String {
+    let mut seen = BTreeSet::new();
+    let lines = block.left_out.iter().filter(|line| seen.insert(line.as_str()));
+    lines.fold("\n".to_owned(), |prefix, line| prefix + "# not in here: " + &one_line(line) + "\n")
 }
 
 /// The services of a scenario: those that are called, and those that are there anyway, in the order of the file.
@@ -117,11 +129,7 @@ fn table(path: &[&str], source: &Source<'_>, block: &Block) -> String {
         item = table_in(item, name);
     }
     item.set_implicit(false);
-    let mut prefix = "\n".to_owned();
-    for line in &block.left_out {
-        prefix += &format!("# not in here: {line}\n");
-    }
-    item.decor_mut().set_prefix(prefix);
+    item.decor_mut().set_prefix(left_out(block));
     if let Kind::Call { to } = &block.kind
         && *to != block.name
     {
@@ -201,12 +209,7 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
         match &block.kind {
             Kind::Policy => {
                 let policy = fresh(document.as_table_mut(), &block.name);
-                policy.decor_mut().set_prefix(
-                    block
-                        .left_out
-                        .iter()
-                        .fold("\n".to_owned(), |prefix, line| prefix + "# not in here: " + line + "\n"),
-                );
+                policy.decor_mut().set_prefix(left_out(block));
                 for setting in &block.settings {
                     put(policy, setting, Some(source.comment(&setting.origin)));
                 }
@@ -269,19 +272,33 @@ fn calls(document: &mut DocumentMut) -> Vec<(String, String, &mut Item)> {
     found
 }
 
-/// Puts settings into a table of whatever form. What a setting is part of takes the place of what was there.
+/// Puts settings into a table of whatever form. What a setting is part of takes the place of what was there; what stands
+/// above that stays.
 fn overlay(item: &mut Item, source: &Source<'_>, settings: &[Setting]) {
-    let keys: BTreeSet<&str> = settings.iter().filter_map(|setting| setting.path.split('.').next()).collect();
-    if let Some(table) = item.as_table_like_mut() {
-        keys.iter().for_each(|key| _ = table.remove(key));
-    }
-    match item {
-        Item::Table(table) if !table.is_dotted() => {
-            settings.iter().for_each(|setting| put(table, setting, Some(source.comment(&setting.origin))));
+    let mut is_gone = BTreeSet::new();
+    for setting in settings {
+        let comment = source.comment(&setting.origin);
+        let has_lines = matches!(item, Item::Table(_));
+        let Some(table) = item.as_table_like_mut() else { return };
+        if let Some(Item::Value(old)) = table.get_mut(setting.path) {
+            let mut value = setting.value.clone();
+            *value.decor_mut() = old.decor().clone();
+            if has_lines {
+                value.decor_mut().set_suffix(format!("  {comment}"));
+            }
+            *old = value;
+            continue;
         }
-        item => {
-            if let Some(table) = item.as_table_like_mut() {
-                settings.iter().for_each(|setting| put_inline(table, setting));
+        let first = setting.path.split('.').next().expect("a path has a name");
+        if is_gone.insert(first) {
+            table.remove(first);
+        }
+        match &mut *item {
+            Item::Table(table) if !table.is_dotted() => put(table, setting, Some(comment)),
+            item => {
+                if let Some(table) = item.as_table_like_mut() {
+                    put_inline(table, setting);
+                }
             }
         }
     }

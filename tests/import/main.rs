@@ -3,8 +3,11 @@
 
 mod aws;
 mod dotnet;
+mod envoy;
 mod grpc;
 mod into;
+mod istio;
+mod linkerd;
 mod mutations;
 mod page;
 mod resilience4j;

@@ -1,0 +1,389 @@
+//! Routes of Envoy as calls.
+
+use indexmap::IndexMap;
+
+use super::cluster::Cluster;
+use super::filters;
+use super::policy::{self, Policy};
+use crate::failure::ErrorKind;
+use crate::import::draft::{Block, Draft, Kind, name_of};
+use crate::import::section::{Field, Keys, Section};
+use crate::import::values::{duration, seconds};
+use crate::scenario::source::Place;
+use crate::time::Span;
+
+/// How long a route waits where the file does not say.
+const TIMEOUT: Span = Span::from_ms(15_000);
+
+/// What is called where the file does not say.
+pub const UPSTREAM: &str = "upstream";
+
+/// What routes refer to.
+#[derive(Default)]
+pub struct Context<'t> {
+    /// The clusters, by name.
+    pub clusters: IndexMap<String, Cluster<'t>>,
+    /// The clusters that are called.
+    pub called: Vec<String>,
+    /// Policies that were read, by their place and the cluster.
+    policies: Vec<((Place, String), Policy<'t>)>,
+}
+
+/// What a virtual host says to all of its routes.
+#[derive(Clone, Default)]
+pub struct Host<'t> {
+    /// Its retry policy.
+    pub retries: Option<Field<'t>>,
+    /// When it hedges.
+    pub hedge: Option<Field<'t>>,
+    /// The filters before it.
+    pub filters: Option<Field<'t>>,
+}
+
+/// Reads a virtual host.
+pub fn host<'t>(mut section: Section<'t>, filters: Option<&Field<'t>>, context: &mut Context<'t>, draft: &mut Draft) {
+    let host = Host {
+        retries: section.field("retry_policy"),
+        hedge: section.field("hedge_policy"),
+        filters: filters.cloned(),
+    };
+    for route in draft.tables(&mut section, "routes") {
+        self::route(route, &host, context, draft);
+    }
+    section.skip(&[
+        "@type",
+        "name",
+        "domains",
+        "require_tls",
+        "virtual_clusters",
+        "rate_limits",
+        "request_headers_to_add",
+        "request_headers_to_remove",
+        "response_headers_to_add",
+        "response_headers_to_remove",
+        "cors",
+        "typed_per_filter_config",
+        "include_request_attempt_count",
+        "include_attempt_count_in_response",
+        "per_request_buffer_limit_bytes",
+        "request_body_buffer_limit",
+        "request_mirror_policies",
+        "metadata",
+        "matcher",
+    ]);
+    draft.unknown(None, &section);
+}
+
+/// Reads a route.
+pub fn route<'t>(mut section: Section<'t>, host: &Host<'t>, context: &mut Context<'t>, draft: &mut Draft) {
+    let matched = section.section("match");
+    let name = section.field("name").and_then(|field| field.node.scalar());
+    let label = name.or_else(|| matched.and_then(path)).unwrap_or_default();
+    let place = section.head();
+    if let Some(action) = draft.table(&mut section, "route") {
+        self::action(action, label, &place, host, context, draft);
+    }
+    section.skip(&[
+        "@type",
+        "redirect",
+        "direct_response",
+        "filter_action",
+        "non_forwarding_action",
+        "metadata",
+        "decorator",
+        "tracing",
+        "typed_per_filter_config",
+        "request_headers_to_add",
+        "request_headers_to_remove",
+        "response_headers_to_add",
+        "response_headers_to_remove",
+        "per_request_buffer_limit_bytes",
+        "request_body_buffer_limit",
+        "stat_prefix",
+    ]);
+    draft.unknown(None, &section);
+}
+
+/// The path that a route is for.
+fn path<'t>(mut section: Section<'t>) -> Option<&'t str> {
+    let plain = ["prefix", "path", "path_separated_prefix"].into_iter().find_map(|key| section.field(key));
+    let regex = || section.field("safe_regex")?.section(Keys::Loose)?.field("regex");
+    plain.or_else(regex)?.node.scalar()
+}
+
+/// Reads what a route does: a call for each cluster that it goes to.
+pub fn action<'t>(
+    mut section: Section<'t>,
+    label: &'t str,
+    place: &Place,
+    host: &Host<'t>,
+    context: &mut Context<'t>,
+    draft: &mut Draft,
+) {
+    let mut clusters = Vec::new();
+    if let Some(field) = section.field("cluster") {
+        clusters.extend(draft.text(&field).map(str::to_owned));
+    } else if let Some(field) = section.field("cluster_header") {
+        clusters.extend(draft.text(&field).map(|header| format!("by-{header}")));
+    } else if let Some(mut weighted) = draft.table(&mut section, "weighted_clusters") {
+        for mut cluster in draft.tables(&mut weighted, "clusters") {
+            let name = cluster.field("name").or_else(|| cluster.field("cluster_header"));
+            clusters.extend(name.and_then(|field| draft.text(&field).map(str::to_owned)));
+        }
+    } else {
+        clusters.push(UPSTREAM.to_owned());
+    }
+    let timeout = section.field("timeout");
+    let mut said = Said {
+        label,
+        place: place.clone(),
+        total: timeout.and_then(|field| Some((draft.parsed(&field, seconds)?, field))),
+        retries: section.field("retry_policy").or_else(|| host.retries.clone()),
+        hedge: section.field("hedge_policy").or_else(|| host.hedge.clone()),
+        filters: host.filters.clone(),
+        left_out: Vec::new(),
+    };
+    let mut left_out = draft.block(Kind::Service, "left out", place);
+    rest(&mut section, clusters.len() > 1, &mut left_out, draft);
+    draft.unknown(Some(&mut left_out), &section);
+    said.left_out = left_out.left_out;
+    clusters.iter().for_each(|cluster| call(cluster, &said, context, draft));
+}
+
+/// Reads a retry policy that stands alone.
+pub fn lone<'t>(policy: Field<'t>, context: &mut Context<'t>, draft: &mut Draft) {
+    let place = policy.key.clone();
+    let host = Host { retries: Some(policy), ..Host::default() };
+    let said =
+        Said { label: "", place, total: None, retries: host.retries, hedge: None, filters: None, left_out: Vec::new() };
+    call(UPSTREAM, &said, context, draft);
+}
+
+/// What a route says to the calls that it is.
+struct Said<'t> {
+    label: &'t str,
+    place: Place,
+    total: Option<(Span, Field<'t>)>,
+    retries: Option<Field<'t>>,
+    hedge: Option<Field<'t>>,
+    filters: Option<Field<'t>>,
+    left_out: Vec<String>,
+}
+
+/// The call of a route to a cluster.
+fn call<'t>(name: &str, said: &Said<'t>, context: &mut Context<'t>, draft: &mut Draft) {
+    let cluster = context.cluster(name);
+    let mut call =
+        draft.block(Kind::Call { to: cluster.service.clone() }, &format!("{name}/{}", said.label), &said.place);
+    call.left_out.clone_from(&said.left_out);
+    match &said.total {
+        Some((Span::ZERO, field)) => call.read("total_timeout", "none", field),
+        Some((span, field)) => call.read("total_timeout", duration(*span), field),
+        None => call.default("total_timeout", duration(TIMEOUT), "Envoy: of a route, all attempts and waits"),
+    }
+    cluster.put(&mut call, draft);
+    let policy = context.policy(name, said.retries.as_ref(), &call.name, draft);
+    let total = said.total.as_ref().map_or(TIMEOUT, |(span, _)| *span);
+    follow(policy, total, said.hedge.as_ref(), &mut call, draft);
+    if let Some(filters) = &said.filters {
+        filters::put(filters, &mut call, draft);
+    }
+    draft.blocks.push(call);
+}
+
+impl<'t> Context<'t> {
+    fn cluster(&mut self, name: &str) -> &Cluster<'t> {
+        if !self.called.iter().any(|called| called == name) {
+            self.called.push(name.to_owned());
+        }
+        self.clusters.entry(name.to_owned()).or_insert_with(|| Cluster::unknown(name_of(name)))
+    }
+
+    /// The policy of a call: that of a virtual host is one for all of its routes to a cluster.
+    fn policy(
+        &mut self,
+        cluster: &str,
+        field: Option<&Field<'t>>,
+        label: &str,
+        draft: &mut Draft,
+    ) -> Option<&Policy<'t>> {
+        let field = field?;
+        let key = (field.key.clone(), cluster.to_owned());
+        let at = self.policies.iter().position(|(known, _)| *known == key);
+        let at = match at {
+            Some(at) => at,
+            None => {
+                let section = draft.table_of(field, Keys::Loose)?;
+                let policy = policy::read(section, label, &self.clusters[cluster].retries, draft);
+                self.policies.push((key, policy));
+                self.policies.len() - 1
+            }
+        };
+        Some(&self.policies[at].1)
+    }
+
+    /// What surprises where several policies are for one cluster.
+    pub fn finish(&self, draft: &mut Draft) {
+        for (name, cluster) in &self.clusters {
+            let retrying = self.policies.iter().filter(|((_, to), policy)| to == name && policy.name.is_some()).count();
+            let field = cluster.retries.fields().next();
+            let first = self.policies.iter().find(|((_, to), _)| to == name);
+            if let (2.., Some((_, first))) = (retrying, first) {
+                let place = field.map_or_else(|| first.place.clone(), Field::place);
+                let message = format!("{retrying} retry policies share this limit of a cluster; here each has its own");
+                draft.surprise(&place, message, "the scenario allows that many times as many retries at once");
+            }
+        }
+    }
+}
+
+/// Makes a call follow its policy.
+fn follow(policy: Option<&Policy<'_>>, total: Span, hedge: Option<&Field<'_>>, call: &mut Block, draft: &mut Draft) {
+    let Some(policy) = policy else {
+        call.default("timeout", "none", "Envoy: no `per_try_timeout`, only that of the route");
+        call.default("retry", "none", "Envoy: no `retry_policy`");
+        return;
+    };
+    match policy.try_timeout() {
+        Some((span, field)) => {
+            call.read("timeout", duration(*span), field);
+            if policy.per_try.is_some() && policy.idle.as_ref().is_some_and(|(_, idle)| idle.key == field.key) {
+                draft.surprise(
+                    &field.place(),
+                    "this ends an attempt before `per_try_timeout` does: nothing moves until there is an answer",
+                    "it is what the scenario takes; answers that come in parts are waited for longer",
+                );
+            }
+        }
+        None => call.default("timeout", "none", "Envoy: no `per_try_timeout`, only that of the route"),
+    }
+    match &policy.name {
+        Some(name) => call.default("retry", name.as_str(), "the policy of this route"),
+        None => call.default("retry", "none", "Envoy: no `retry_on`"),
+    }
+    if let Some(field) = &policy.previous_hosts {
+        call.read("avoid_previous", true, field);
+    }
+    let per_try = policy.try_timeout().map(|(span, field)| (*span, field));
+    check_timeouts(&policy.place, policy.retries, &policy.on, per_try, total, draft);
+    if let Some(field) = hedge {
+        self::hedge(field, policy, call, draft);
+    }
+}
+
+/// What surprises in a timeout for each try and one for all of them, where zero is none.
+pub fn check_timeouts(
+    place: &Place,
+    retries: i64,
+    on: &[ErrorKind],
+    per_try: Option<(Span, &Field<'_>)>,
+    total: Span,
+    draft: &mut Draft,
+) {
+    let limit = if total == Span::ZERO {
+        "nothing does".to_owned()
+    } else {
+        format!("that of the route does, after {}, and is final", duration(total))
+    };
+    match per_try {
+        None if retries > 0 && on.contains(&ErrorKind::Timeout) => draft.surprise(
+            place,
+            format!("an attempt that hangs is not tried again: no timeout of a try ends it, and {limit}"),
+            "set a timeout of a try, a good deal below that of the route",
+        ),
+        Some((span, field)) if total > Span::ZERO && span >= total => draft.surprise(
+            &field.place(),
+            format!("this is not below the timeout of the route, {}: it does nothing", duration(total)),
+            "make it smaller",
+        ),
+        Some((span, field))
+            if total > Span::ZERO && i128::from(span.as_ns()) * i128::from(retries + 1) > i128::from(total.as_ns()) =>
+        {
+            let message = format!(
+                "{} attempts of {} do not fit into the timeout of the route, {}",
+                retries + 1,
+                duration(span),
+                duration(total)
+            );
+            draft.surprise(&field.place(), message, "where attempts hang there are fewer");
+        }
+        _ => {}
+    }
+}
+
+/// `hedge_policy`: where a try takes too long, another goes out beside it.
+fn hedge(field: &Field<'_>, policy: &Policy<'_>, call: &mut Block, draft: &mut Draft) {
+    let Some(mut section) = draft.table_of(field, Keys::Loose) else { return };
+    let why = "Envoy itself does not do it yet";
+    draft.leave_out_all(call, &mut section, &["initial_requests", "additional_request_chance"], why);
+    let on = section.field("hedge_on_per_try_timeout");
+    draft.unknown(Some(call), &section);
+    let Some(on) = on else { return };
+    if draft.truth(&on) != Some(true) {
+        return;
+    }
+    let (Some((span, of_span)), Some(_)) = (policy.try_timeout(), &policy.name) else {
+        let message = "this does nothing: there is no `per_try_timeout`, or nothing is tried again";
+        draft.surprise(&on.place(), message, "set `per_try_timeout` and `retry_on`");
+        return;
+    };
+    if policy.retries == 0 {
+        return;
+    }
+    // An attempt that takes too long is no failure any more: it goes on beside the next.
+    call.default("timeout", "none", "Envoy hedges: a try that takes too long goes on");
+    call.read("hedge.after", duration(*span), of_span);
+    call.read("hedge.copies", policy.retries.min(COPIES_MAX), &on);
+    call.default("hedge.shared_by", "group", "Envoy: whoever goes through it");
+    draft.surprise(
+        &on.place(),
+        "tries that fail and tries that take too long share `num_retries`; in the scenario each have as many",
+        "where attempts both hang and fail it makes more of them than Envoy",
+    );
+}
+
+/// The most copies of an attempt.
+const COPIES_MAX: i64 = 10_000;
+
+/// What else a route says.
+fn rest(section: &mut Section<'_>, is_weighted: bool, block: &mut Block, draft: &mut Draft) {
+    if is_weighted && let Some(field) = section.field("weighted_clusters") {
+        draft.leave_out(block, &field, "how much goes to which is up to the scenario: give the calls a `weight`");
+    }
+    if let Some(field) = section.field("priority")
+        && field.node.scalar() != Some("DEFAULT")
+    {
+        draft.leave_out(block, &field, "the thresholds are those of `DEFAULT` priority");
+    }
+    let why = "streams of a scenario are one request and one answer";
+    let streams = ["max_stream_duration", "idle_timeout", "flush_timeout", "max_grpc_timeout", "grpc_timeout_offset"];
+    draft.leave_out_all(block, section, &streams, why);
+    let why = "nobody waits for copies of requests: add a client group for them";
+    draft.leave_out_all(block, section, &["request_mirror_policies"], why);
+    let why = "it is a plug-in with rules of its own";
+    draft.leave_out_all(block, section, &["retry_policy_typed_config", "cluster_specifier_plugin"], why);
+    section.skip(&[
+        "cluster",
+        "cluster_header",
+        "weighted_clusters",
+        "cluster_not_found_response_code",
+        "metadata_match",
+        "prefix_rewrite",
+        "regex_rewrite",
+        "path_rewrite_policy",
+        "host_rewrite_literal",
+        "host_rewrite_header",
+        "host_rewrite_path_regex",
+        "auto_host_rewrite",
+        "append_x_forwarded_host",
+        "rate_limits",
+        "include_vh_rate_limits",
+        "hash_policy",
+        "cors",
+        "upgrade_configs",
+        "internal_redirect_policy",
+        "internal_redirect_action",
+        "max_internal_redirects",
+        "early_data_policy",
+    ]);
+}
