@@ -54,6 +54,7 @@
 //! - [`metrics`]: the counts of a replica, and the catalogue of metrics that are read from them.
 //! - [`experiment`]: replicas in parallel, statistics over them, expectations.
 //! - [`report`]: text, JSON, CSV and charts of a [`Summary`].
+//! - [`presets`]: the retry behaviour of products, as policies.
 //! - [`templates`]: scenarios to start from.
 //!
 //! The same seed gives the same bytes, for any number of threads.
@@ -70,6 +71,7 @@ pub mod metrics;
 mod number;
 pub mod plan;
 pub mod policy;
+pub mod presets;
 pub mod report;
 pub mod scenario;
 pub mod sim;

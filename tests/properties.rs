@@ -19,6 +19,8 @@ mod random_fault;
 mod random_operations;
 #[path = "reference/random_plan.rs"]
 mod random_plan;
+#[path = "reference/random_policy.rs"]
+mod random_policy;
 #[path = "reference/random_protection.rs"]
 mod random_protection;
 #[path = "reference/sketch.rs"]

@@ -1,7 +1,7 @@
 //! How long an attempt of a call lasts that fails, and whether it is tried again.
 
-use crate::analysis::servers::strikes;
-use crate::failure::ErrorKind;
+use crate::analysis::servers::{Asked, strikes};
+use crate::failure::{ErrorKind, ErrorSet};
 use crate::plan::{Call, CallId, Capacity, Effect, Hedge, Plan};
 use crate::time::Span;
 
@@ -23,6 +23,15 @@ pub(crate) enum Failing {
 }
 
 impl Failing {
+    /// What may become of them.
+    pub fn errors(self) -> ErrorSet {
+        match self {
+            Self::Refused => ErrorSet::EMPTY.with(ErrorKind::Refused).with(ErrorKind::Timeout),
+            Self::Silently | Self::Unreachable => ErrorSet::EMPTY.with(ErrorKind::Timeout),
+            Self::Late(_) | Self::Anyhow(_) => ErrorKind::ALL.iter().copied().collect(),
+        }
+    }
+
     /// Whether they may come with a word on when to try again.
     pub fn may_ask(self) -> bool {
         match self {
@@ -45,7 +54,7 @@ pub(super) struct Attempt {
 impl Attempt {
     pub fn of(plan: &Plan, id: CallId, failing: Failing) -> Self {
         let call = &plan.calls[id.index()];
-        match failing {
+        let attempt = match failing {
             Failing::Refused => refused(plan, id),
             Failing::Late(after) => {
                 let retries_error = retried(plan, id).any(|kind| may_answer(plan, id, kind));
@@ -61,7 +70,13 @@ impl Attempt {
                 let least = least_retried(plan, id);
                 Self::with(least.unwrap_or(Span::ZERO).min(most), most, least.is_some())
             }
+        };
+        if !plan.policy_of(id).server_delay.required {
+            return attempt;
         }
+        // An error that does not say when to come back is the last; and so are all, if none says it.
+        let may_say = failing.may_ask() && Asked::of(plan, id).is_some();
+        Self { is_retried: attempt.is_retried && may_say, is_last: true, ..attempt }
     }
 
     fn with(least: Span, most: Span, is_retried: bool) -> Self {

@@ -10,7 +10,7 @@ use crate::analysis::servers::Asked;
 use crate::analysis::success::Success;
 use crate::dist::Dist;
 use crate::plan::{Call, CallId, Plan};
-use crate::policy::WaitRange;
+use crate::policy::{Schedule, WaitRange};
 use crate::time::Span;
 
 /// The most waits of a schedule that are listed.
@@ -32,17 +32,24 @@ pub struct CallExplained {
     /// Whether an error may say when it is worth trying again, and the policy minds that: then the waits may be others
     /// than `waits`.
     pub minds_servers: bool,
+    /// Whether the policy tries again only after errors that say when.
+    pub needs_servers: bool,
     /// The limit of one attempt, in seconds; none without one.
     pub timeout_s: Option<f64>,
     /// How long an attempt looks for somebody who takes it; none without a limit.
     pub connect_timeout_s: Option<f64>,
     /// The limit of the call, in seconds; none without one.
     pub total_timeout_s: Option<f64>,
+    /// How long after it began its policy begins a retry at the latest, in seconds; none without such a limit.
+    pub max_elapsed_s: Option<f64>,
     /// The deadline that its caller is told, in seconds after which it calls; the latest of several. None if there is a
     /// path without one.
     pub inherited_s: Option<f64>,
     /// The waits before retries 1, 2, ...
     pub waits: Vec<WaitExplained>,
+    /// Those after errors that throttle, if they are others and such errors are tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_throttled: Option<Vec<WaitExplained>>,
     /// Where every attempt is refused at once.
     pub refused: Course,
     /// How long the callee takes for an answer at most, without a queue, if what it calls itself goes wrong and `fail`
@@ -145,11 +152,14 @@ impl CallExplained {
             has_budget: call.budget.is_some(),
             is_guarded: call.is_guarded(),
             minds_servers: minds_servers(plan, id),
+            needs_servers: policy.server_delay.required,
             timeout_s: limit(call.timeout.after),
             connect_timeout_s: limit(call.connect_timeout.after),
             total_timeout_s: limit(call.total_timeout.after),
+            max_elapsed_s: limit(policy.max_elapsed),
             inherited_s: limit(deadline),
-            waits: policy.schedule.ranges().take(waits(policy.max_attempts)).map(WaitExplained::of).collect(),
+            waits: waits(&policy.schedule, policy.max_attempts),
+            waits_throttled: policy.retried_throttled().map(|schedule| waits(schedule, policy.max_attempts)),
             refused,
             answer_s: longest.answer(id).map(Span::as_s),
             failing,
@@ -193,9 +203,9 @@ pub(super) fn minds_servers(plan: &Plan, id: CallId) -> bool {
     Asked::of(plan, id).is_some()
 }
 
-/// How many waits are listed of so many attempts.
-fn waits(max_attempts: u32) -> usize {
-    (max_attempts as usize - 1).min(WAITS_MAX)
+/// The waits between so many attempts, as far as they are listed.
+fn waits(schedule: &Schedule, max_attempts: u32) -> Vec<WaitExplained> {
+    schedule.ranges().take((max_attempts as usize - 1).min(WAITS_MAX)).map(WaitExplained::of).collect()
 }
 
 impl WaitExplained {

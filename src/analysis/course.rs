@@ -6,6 +6,7 @@ use crate::analysis::attempt::Attempt;
 pub(crate) use crate::analysis::attempt::Failing;
 use crate::analysis::servers::Asked;
 use crate::plan::{CallId, Plan};
+use crate::policy::RetryPolicy;
 use crate::time::Span;
 
 /// The most attempts that are followed until the call is over.
@@ -25,6 +26,8 @@ pub enum Over {
     Exhausted,
     /// The next attempt does not fit into the time that is left, or that is over.
     Deadline,
+    /// The next attempt would begin later after the call than the policy's `max_elapsed`.
+    MaxElapsed,
     /// The policy does not try again after such an error.
     NotRetryable,
     /// It is not, as long as a run can be: an attempt has no answer and no timeout, or there is always another.
@@ -95,7 +98,7 @@ impl Course {
             _ if may_hang => Endless::Never,
             Over::Never => Endless::Never,
             Over::NotFollowed => Endless::NotFollowed,
-            Over::Exhausted | Over::Deadline | Over::NotRetryable => Endless::NoBound,
+            Over::Exhausted | Over::Deadline | Over::MaxElapsed | Over::NotRetryable => Endless::NoBound,
         });
         (end, course.followed)
     }
@@ -109,7 +112,7 @@ impl Course {
     ) -> Self {
         let policy = plan.policy_of(id);
         let limit = limit.min(plan.calls[id.index()].total_timeout.after);
-        let mut walk = Walk::new(limit);
+        let mut walk = Walk::new(limit, policy);
         if limit == Span::ZERO {
             return walk.over(0, Over::Deadline);
         }
@@ -117,7 +120,7 @@ impl Course {
         let asked = Asked::of(plan, id).filter(|_| failing.may_ask());
         let is_endless = policy.max_attempts == u32::MAX;
         let followed = (FOLLOWED_OF_ALL / plan.calls.len() as u64).clamp(TOLD as u64, FOLLOWED);
-        let mut ranges = policy.schedule.ranges();
+        let mut ranges = policy.ranges_after(failing.errors());
         let mut start = Start { earliest: Span::ZERO, latest: Span::ZERO };
         let mut number = 0;
         loop {
@@ -129,7 +132,7 @@ impl Course {
             if number == u64::from(policy.max_attempts) && !is_endless {
                 return walk.ended(ends.latest).over(number, Over::Exhausted);
             }
-            let has_no_end = is_endless && !walk.has_deadline() && walk.starts.len() == TOLD;
+            let has_no_end = is_endless && !walk.is_timed() && walk.starts.len() == TOLD;
             if number == followed || has_no_end || is_enough(&walk) {
                 return walk.not_followed(number, is_endless);
             }
@@ -137,10 +140,10 @@ impl Course {
             let (shortest, longest) =
                 asked.map_or((range.shortest, range.longest), |asked| asked.widen(&range, policy));
             let next = Start { earliest: ends.earliest + shortest, latest: ends.latest + longest };
-            match walk.fit(number, ends, next, policy.min_attempt) {
-                Some(next) => start = next,
-                None if is_endless && !walk.has_deadline() => return walk.not_followed(number, is_endless),
-                None => return walk.cut(number),
+            match walk.fit(number, ends, next) {
+                Ok(next) => start = next,
+                Err(Over::Never) if is_endless => return walk.not_followed(number, is_endless),
+                Err(over) => return walk.over(number, over),
             }
         }
     }
@@ -166,6 +169,10 @@ fn maybe_in_seconds<S: Serializer>(span: &Option<Span>, serializer: S) -> Result
 struct Walk {
     /// How long the call may last.
     limit: Span,
+    /// No attempt is begun that has less than this left of it.
+    min_attempt: Span,
+    /// No attempt after the first begins later than this.
+    max_elapsed: Span,
     /// Whether an attempt may be under way at the limit, or when virtual time ends.
     reaches_limit: bool,
     /// When the call may have been given up so far, at the latest.
@@ -176,12 +183,25 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(limit: Span) -> Self {
-        Self { limit, reaches_limit: false, latest_end: Span::ZERO, fewest: None, starts: Vec::new() }
+    fn new(limit: Span, policy: &RetryPolicy) -> Self {
+        Self {
+            limit,
+            min_attempt: policy.min_attempt,
+            max_elapsed: policy.max_elapsed,
+            reaches_limit: false,
+            latest_end: Span::ZERO,
+            fewest: None,
+            starts: Vec::new(),
+        }
     }
 
     fn has_deadline(&self) -> bool {
         self.limit < Span::LIMIT
+    }
+
+    /// Whether the call comes to an end some time, if anything in it takes time.
+    fn is_timed(&self) -> bool {
+        self.limit.min(self.max_elapsed) < Span::LIMIT
     }
 
     /// An attempt starts; when it ends, unless the call is over before that in any case.
@@ -201,21 +221,26 @@ impl Walk {
         (ends.earliest < bound).then_some(Start { latest: ends.latest.min(bound), ..ends })
     }
 
-    /// When the next attempt starts after one that has ended, as far as there is room for it; none if there is none.
-    fn fit(&mut self, number: u64, ends: Start, next: Start, min_attempt: Span) -> Option<Start> {
-        let room = match self.limit {
-            limit if limit < Span::LIMIT => limit.as_ns().checked_sub(min_attempt.as_ns()).map(Span::from_ns),
+    /// When the next attempt starts after one that has ended, as far as there is room for it; if there is none, why.
+    fn fit(&mut self, number: u64, ends: Start, next: Start) -> Result<Start, Over> {
+        let (room, over) = match self.limit {
+            limit if limit < Span::LIMIT => (limit.as_ns().checked_sub(self.min_attempt.as_ns()), Over::Deadline),
             // Virtual time ends before that: nobody gives up, and nobody sees the attempt.
-            _ => Some(Span::from_ns(Span::LIMIT.as_ns() - 1)),
+            _ => (Some(Span::LIMIT.as_ns() - 1), Over::Never),
+        };
+        let room = room.map(Span::from_ns);
+        let (room, over) = match room {
+            Some(room) if self.max_elapsed < room => (Some(self.max_elapsed), Over::MaxElapsed),
+            room => (room, over),
         };
         if room.is_none_or(|room| next.latest > room) {
             self.fewest.get_or_insert(number);
             // It does not wait for what does not fit.
             self.latest_end = self.latest_end.max(ends.latest);
-            self.reaches_limit |= !self.has_deadline();
+            self.reaches_limit |= over == Over::Never;
         }
-        let room = room.filter(|&room| next.earliest <= room)?;
-        Some(Start { latest: next.latest.min(room), ..next })
+        let room = room.filter(|&room| next.earliest <= room).ok_or(over)?;
+        Ok(Start { latest: next.latest.min(room), ..next })
     }
 
     fn ended(mut self, latest: Span) -> Self {
@@ -244,9 +269,9 @@ impl Walk {
     /// There are more than these attempts, perhaps always another.
     fn not_followed(self, followed: u64, is_endless: bool) -> Course {
         let is_over_at_limit = self.reaches_limit && self.has_deadline();
-        let over = if is_endless && !self.has_deadline() { Over::Never } else { Over::NotFollowed };
+        let over = if is_endless && !self.is_timed() { Over::Never } else { Over::NotFollowed };
         Course {
-            fewest: self.fewest.filter(|_| self.has_deadline()),
+            fewest: self.fewest.filter(|_| self.is_timed()),
             most: None,
             starts: self.starts,
             given_up: is_over_at_limit.then_some(self.limit),

@@ -68,7 +68,7 @@ pub fn retry_peak(plan: &Plan, id: CallId) -> Option<f64> {
     let policy = &plan.policies[call.policy.index()];
     let is_plain = call.budget.is_none() && !call.is_guarded() && call.hedge.is_none();
     let is_plain = is_plain && !minds_refusals(plan, id);
-    if !is_plain || !policy.retry_on.contains(ErrorKind::Refused) || !policy.schedule.is_uniform() {
+    if !is_plain || !policy.retries_untold(ErrorKind::Refused) || !policy.schedule.is_uniform() {
         return None;
     }
     let (way, longest_way) = call.network.bounds();
@@ -79,6 +79,7 @@ pub fn retry_peak(plan: &Plan, id: CallId) -> Option<f64> {
     let limit = call.total_timeout.after;
     let horizon = plan.horizon.unwrap_or(Instant::LIMIT).min(Instant::LIMIT);
     let last_fit = limit.as_ns().checked_sub(policy.min_attempt.as_ns()).map(Span::from_ns)?;
+    let last_fit = last_fit.min(policy.max_elapsed);
     let last = Span::from_ns(horizon.since(at).as_ns().checked_sub(1)?).min(last_fit);
     let retries = (policy.max_attempts != u32::MAX).then(|| policy.max_attempts - 1);
     let bounds = Bounds { round_trip, limit, last, period };

@@ -38,6 +38,8 @@ pub enum Command {
     Explain(ExplainArguments),
     /// Find in scenario files what will go wrong in the next outage, without simulating them.
     Lint(LintArguments),
+    /// List the retry behaviour of products that calls can name as their policy, or say all of one.
+    Presets(PresetsArguments),
     /// Write a scenario to start from, for one of the usual cases; without a name, list what there is.
     Init(InitArguments),
     /// Make a scenario of a configuration file of another product: its retries, timeouts and breakers.
@@ -255,6 +257,17 @@ pub enum LintFormat {
     Sarif,
     /// Annotations of GitHub Actions, at the lines that they are about.
     Github,
+}
+
+/// Arguments of `presets`.
+#[derive(Debug, Args)]
+pub struct PresetsArguments {
+    /// Which one to print, as TOML to paste [default: list them].
+    #[arg(value_name = "PRESET")]
+    pub preset: Option<String>,
+    /// What to print on standard output.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
 }
 
 /// Arguments of `init`.

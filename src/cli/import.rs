@@ -23,7 +23,7 @@ pub fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<Exit, Com
         Err(error) => return wrong(&error),
     };
     if !quiet {
-        let remarks = imported.remarks();
+        let remarks = imported.messages();
         if remarks.iter().len() > 0 {
             terminal.message(&(remarks.render(true, terminal.width()) + "\n"));
         }

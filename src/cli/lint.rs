@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use stormsim::analysis::lint::{self, Rule};
+use stormsim::import;
 use stormsim::report::github;
 use stormsim::report::lint as report;
-use stormsim::scenario::{Overrides, ScenarioFile, Severity};
+use stormsim::scenario::{Diagnostics, Overrides, ScenarioFile, Severity};
 
 use crate::cli::args::{LintArguments, LintFormat};
 use crate::cli::terminal::Terminal;
@@ -22,7 +23,7 @@ pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, Comma
         terminal.result(&report::explanation(named(id)?, terminal.width()))?;
         return Ok(Exit::Good);
     }
-    let files = paths::scenarios(paths)?;
+    let files = paths::lintable(paths)?;
     let looked: Vec<report::Looked<'_>> = files.iter().map(|file| (file.as_path(), look(file))).collect();
     let least = if *quiet && !deny_warnings { Severity::Error } else { Severity::Warning };
     let shown = report::Shown { least, allowed: *show_allowed, quiet: *quiet };
@@ -47,8 +48,18 @@ pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, Comma
     Ok(exit)
 }
 
-fn look(file: &Path) -> Result<lint::Linted, stormsim::scenario::Diagnostics> {
-    lint::lint(&ScenarioFile::read(file)?, &Overrides::default())
+/// Looks at a scenario, or at a file of another product as the scenario that it makes.
+fn look(file: &Path) -> Result<lint::Linted, Diagnostics> {
+    if paths::is_scenario(file) {
+        return lint::lint(&ScenarioFile::read(file)?, &Overrides::default());
+    }
+    let text = import::read(file)?;
+    match import::guess(&text) {
+        Some(format) => lint::imported(&import::import(format, &file.display().to_string(), &text)?),
+        None if paths::is_configuration(file) => Err(import::unrecognised(&file.display().to_string())),
+        // It may be a scenario under another name; if not, that is what is told.
+        None => lint::lint(&ScenarioFile::read(file)?, &Overrides::default()),
+    }
 }
 
 fn named(id: &str) -> Result<&'static Rule, CommandError> {

@@ -12,6 +12,7 @@ mod init;
 mod interrupt;
 mod lint;
 mod paths;
+mod presets;
 mod progress;
 mod run;
 mod schema;
@@ -76,6 +77,7 @@ pub fn main() -> ExitCode {
         Command::Lint(lint) => lint::run(lint, &terminal),
         Command::Import(import) => import::run(import, &terminal),
         Command::Init(init) => init::run(init, &terminal),
+        Command::Presets(presets) => presets::run(presets, &terminal),
         Command::Schema => schema::run(&terminal),
     };
     match result {

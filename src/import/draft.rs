@@ -100,18 +100,6 @@ impl Draft {
         Block { name: unique(name, is_taken), kind, place: place.clone(), settings: Vec::new(), left_out: Vec::new() }
     }
 
-    /// The service of that name, which is made if it is not there.
-    pub fn service(&mut self, name: &str, place: &Place) -> &mut Block {
-        let name = name_of(name);
-        let is_it = |block: &Block| block.kind == Kind::Service && block.name == name;
-        let at = self.blocks.iter().position(is_it).unwrap_or_else(|| {
-            let (kind, place) = (Kind::Service, place.clone());
-            self.blocks.push(Block { kind, name, place, settings: Vec::new(), left_out: Vec::new() });
-            self.blocks.len() - 1
-        });
-        &mut self.blocks[at]
-    }
-
     /// Something surprises.
     pub fn surprise(&mut self, place: &Place, message: impl Into<String>, hint: impl Into<String>) {
         self.remark(Sort::Surprise, place, message.into(), Some(hint.into()));

@@ -20,10 +20,12 @@ mod tree;
 mod values;
 mod write;
 
+pub(crate) use draft::{Remark, Sort};
+
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-use draft::{Block, Draft, Kind, Origin, Remark, Sort};
+use draft::{Block, Draft, Kind, Origin};
 use tree::{Node, Syntax};
 use write::Source;
 
@@ -110,6 +112,15 @@ pub fn guess(text: &str) -> Option<Format> {
         let is_like = |format: &Format| documents.iter().any(|document| format.is_like(document));
         Format::ALL.into_iter().filter(|format| format.importer().syntax == syntax).find(is_like)
     })
+}
+
+/// What is said of a file that looks like none of the formats. `name` is what messages call it.
+pub fn unrecognised(name: &str) -> Diagnostics {
+    let titles: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
+    let error = Diagnostic::new(format!("`{name}` is no scenario, and looks like no file that can be imported"));
+    let hint =
+        format!("what can be imported: {}; `stormsim import FORMAT FILE` says what is missing", titles.join(", "));
+    Diagnostics::new(Sources::default(), vec![error.hint(hint)])
 }
 
 /// What a file says.
@@ -221,37 +232,40 @@ impl Imported {
         call.settings.iter().find(|setting| setting.path == "retry")?.value.as_str()
     }
 
+    /// What one should know of it, each with the id of its rule, in the order of the places.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = (&'static str, &Remark)> {
+        self.remarks.iter().map(|remark| (remark.sort.id(), remark))
+    }
+
     /// What one should know of it, with the lines of the file.
-    pub fn remarks(&self) -> Diagnostics {
-        let list = self.remarks.iter().map(|remark| {
+    pub fn messages(&self) -> Diagnostics {
+        let list = self.remarks().map(|(id, remark)| {
             let diagnostic = Diagnostic::new(remark.message.as_str()).at(&remark.place);
-            diagnostic.breaks(remark.sort.id(), Severity::Warning).maybe_hint(remark.hint.clone())
+            diagnostic.breaks(id, Severity::Warning).maybe_hint(remark.hint.clone())
         });
         Diagnostics::new(self.sources(), list.collect())
     }
 
-    fn sources(&self) -> Sources {
+    /// The text, for messages about its places.
+    pub(crate) fn sources(&self) -> Sources {
         let mut sources = Sources::default();
         sources.add(&self.name, &self.text);
         sources
     }
 
-    /// Where the file says what is at a path of the scenario, or at what it is part of; none if the file does not.
+    /// Where the file says what is at a path of the scenario, or what that is part of; none if it says nothing of it.
     pub(crate) fn place(&self, path: &str) -> Option<Place> {
-        let block = self.blocks.iter().find_map(|block| Some((block, path.strip_prefix(&block.path())?)));
-        let (block, rest) = block?;
-        let rest = rest.strip_prefix('.').or(rest.is_empty().then_some(rest))?;
+        let (block, rest) = self.blocks.iter().find_map(|block| {
+            let rest = path.strip_prefix(&block.path())?;
+            Some((block, if rest.is_empty() { rest } else { rest.strip_prefix('.')? }))
+        })?;
         let said = block.settings.iter().find_map(|setting| match &setting.origin {
             Origin::File(place) if is_beneath(rest, setting.path) || is_beneath(setting.path, rest) => Some(place),
             _ => None,
         });
-        // What a service is beside what the file says of it is assumed.
-        let is_assumed = block.kind == Kind::Service || (said.is_none() && rest == "service_time");
-        match said {
-            Some(place) if !rest.is_empty() => Some(place.clone()),
-            _ if is_assumed => None,
-            _ => Some(block.place.clone()),
-        }
+        // A service is assumed but for what the file says of it.
+        let whole = (block.kind != Kind::Service).then_some(&block.place);
+        said.or(whole).cloned()
     }
 }
 
@@ -278,6 +292,15 @@ impl Sort {
             Self::Surprise => "import-surprise",
             Self::LeftOut => "import-left-out",
             Self::Unknown => "import-unknown",
+        }
+    }
+
+    /// What it does to a scenario: a sentence, in lower case.
+    pub(crate) const fn consequence(self) -> &'static str {
+        match self {
+            Self::Surprise => "what is meant and what happens in an outage may be two things",
+            Self::LeftOut => "what is simulated goes without it",
+            Self::Unknown => "what it should do is not simulated",
         }
     }
 }

@@ -88,14 +88,14 @@ impl<'t> Section<'t> {
         section
     }
 
-    /// The table that it is.
-    pub fn table(&self) -> &'t Table {
-        self.table
-    }
-
     /// How its keys are compared.
     pub fn keys(&self) -> Keys {
         self.keys
+    }
+
+    /// The table that it is.
+    pub fn table(&self) -> &'t Table {
+        self.table
     }
 
     /// What can be left aside without a word: it is not about retries.

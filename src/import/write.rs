@@ -106,7 +106,7 @@ fn one_line(text: &str) -> String {
 fn left_out(block: &Block) -> String {
     let mut seen = BTreeSet::new();
     let lines = block.left_out.iter().filter(|line| seen.insert(line.as_str()));
-    lines.fold("\n".to_owned(), |prefix, line| prefix + "# not in here: " + &one_line(line) + "\n")
+    lines.map(|line| format!("# not in here: {}\n", one_line(line))).collect()
 }
 
 /// The services of a scenario: those that are called, and those that are there anyway, in the order of the file.
@@ -129,7 +129,7 @@ fn table(path: &[&str], source: &Source<'_>, block: &Block) -> String {
         item = table_in(item, name);
     }
     item.set_implicit(false);
-    item.decor_mut().set_prefix(left_out(block));
+    item.decor_mut().set_prefix(format!("\n{}", left_out(block)));
     if let Kind::Call { to } = &block.kind
         && *to != block.name
     {
@@ -209,7 +209,10 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
         match &block.kind {
             Kind::Policy => {
                 let policy = fresh(document.as_table_mut(), &block.name);
-                policy.decor_mut().set_prefix(left_out(block));
+                // The comment above a policy that was there stays.
+                let before = policy.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("\n");
+                let prefix = format!("{before}{}", left_out(block));
+                policy.decor_mut().set_prefix(prefix);
                 for setting in &block.settings {
                     put(policy, setting, Some(source.comment(&setting.origin)));
                 }
@@ -237,7 +240,7 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
     Ok(Merged { text: document.to_string(), homeless })
 }
 
-/// An empty table `retries.NAME`.
+/// An empty table `retries.NAME`, with the comment that it had before.
 fn fresh<'t>(root: &'t mut Table, name: &str) -> &'t mut Table {
     if !root.get("retries").is_some_and(Item::is_table) {
         let retries = root.remove("retries").and_then(|item| item.into_table().ok()).unwrap_or_else(|| {
@@ -248,8 +251,9 @@ fn fresh<'t>(root: &'t mut Table, name: &str) -> &'t mut Table {
         root.insert("retries", Item::Table(retries));
     }
     let retries = table_in(root, "retries");
-    retries.insert(name, Item::Table(Table::new()));
-    table_in(retries, name)
+    let policy = table_in(retries, name);
+    policy.clear();
+    policy
 }
 
 /// All calls of a scenario: label, service, and where its settings are.
@@ -301,6 +305,10 @@ fn overlay(item: &mut Item, source: &Source<'_>, settings: &[Setting]) {
                 }
             }
         }
+    }
+    // What stood before the closing brace stands before a comma now.
+    if let Some(table) = item.as_inline_table_mut() {
+        table.fmt();
     }
 }
 

@@ -163,7 +163,7 @@ impl Schedule {
         self.draw(retry, mark, key).wait
     }
 
-    #[inline(never)]
+    #[cold]
     fn draw_refined(&self, retry: u32, mark: Span, key: u64) -> Drawn {
         let first = self.refinement.immediate.saturating_add(1);
         if retry < first {
@@ -214,6 +214,11 @@ impl Schedule {
         (self.cap < Span::LIMIT).then_some(self.cap)
     }
 
+    /// Where its cap applies.
+    pub fn cap_order(&self) -> CapOrder {
+        self.cap_order
+    }
+
     /// What it has beside a backoff, a cap and jitter.
     pub fn refinement(&self) -> Refinement {
         self.refinement
@@ -251,3 +256,5 @@ fn walk(base: Span, factor: f64, previous: Span) -> Window {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod worked;

@@ -85,10 +85,21 @@ impl RetryPolicy {
         };
         let Drawn { wait: own, mark } = schedule.draw(failed.attempt, failed.mark, failed.key);
         let wait = failed.retry_after.map_or(own, |delay| self.server_delay.wait(delay, own, failed.key));
-        if wait + self.min_attempt > failed.remaining || failed.elapsed + wait > self.max_elapsed {
+        let is_late = self.max_elapsed < Span::UNLIMITED && failed.elapsed + wait > self.max_elapsed;
+        if wait + self.min_attempt > failed.remaining || is_late {
             return Verdict::Stop(StopReason::Deadline);
         }
         Verdict::Retry { wait, mark }
+    }
+
+    /// Whether it tries again after an error of this kind that does not say when.
+    pub fn retries_untold(&self, kind: ErrorKind) -> bool {
+        self.retry_on.contains(kind) && !self.server_delay.forbids(None)
+    }
+
+    /// The waits after errors that throttle, if they are others and the policy tries again after such errors.
+    pub fn retried_throttled(&self) -> Option<&Schedule> {
+        self.throttled.as_deref().filter(|_| self.retry_on.and(ErrorSet::THROTTLING) != ErrorSet::EMPTY)
     }
 
     /// The waits before retries 1, 2, ... after errors of these kinds, as far as they are retried: where the waits
@@ -96,7 +107,7 @@ impl RetryPolicy {
     pub fn ranges_after(&self, errors: ErrorSet) -> impl Iterator<Item = WaitRange> {
         let errors = errors.and(self.retry_on);
         let others = errors.without(ErrorSet::THROTTLING);
-        let throttled = self.throttled.as_deref().filter(|_| errors != others);
+        let throttled = self.retried_throttled().filter(|_| errors != others);
         let own = Some(&self.schedule).filter(|_| throttled.is_none() || others != ErrorSet::EMPTY);
         let mut ranges = [own, throttled].map(|schedule| schedule.map(Schedule::ranges));
         std::iter::from_fn(move || {
@@ -202,5 +213,74 @@ mod tests {
         let Verdict::Retry { wait, mark } = policy.decide(asked) else { panic!("it is tried again") };
         assert_eq!(wait, Span::from_s(60));
         assert!(mark <= Span::from_ms(300), "{mark:?}");
+    }
+
+    /// cenkalti/backoff stops where the time that has passed and the next wait are more than 15 minutes; attempts may
+    /// last beyond that. What is just as long as may be is waited for.
+    #[test]
+    fn a_wait_that_ends_too_late_is_not_begun() {
+        let policy = RetryPolicy { max_elapsed: Span::from_s(900), ..policy(u32::MAX, &[60_000], Span::from_ms(1)) };
+        let after = |elapsed_ms| {
+            let elapsed = Span::from_ms(elapsed_ms);
+            policy.decide(Attempted { elapsed, ..failed(20, ErrorKind::Unavailable, Span::UNLIMITED) })
+        };
+        let minute = Span::from_s(60);
+        assert_eq!(after(840_000), Verdict::Retry { wait: minute, mark: minute });
+        assert_eq!(after(840_001), Verdict::Stop(StopReason::Deadline));
+        assert_eq!(after(2_000_000), Verdict::Stop(StopReason::Deadline), "the attempt was not cut");
+    }
+
+    /// What the server says counts: a retry that it puts off for too long is none.
+    #[test]
+    fn a_server_may_put_a_retry_off_for_too_long() {
+        let policy = RetryPolicy {
+            max_elapsed: Span::from_s(10),
+            server_delay: ServerDelay { rule: DelayRule::Floor, ..ServerDelay::IGNORE },
+            ..policy(5, &[100], Span::ZERO)
+        };
+        let said = |s| {
+            let retry_after = Some(Span::from_s(s));
+            policy.decide(Attempted { retry_after, ..failed(1, ErrorKind::RateLimited, Span::UNLIMITED) })
+        };
+        assert!(matches!(said(10), Verdict::Retry { .. }));
+        assert_eq!(said(11), Verdict::Stop(StopReason::Deadline));
+    }
+
+    /// AWS 2.1: 50 ms doubled, but 1 s doubled after throttling; the retry has the number that it has in the call.
+    #[test]
+    fn throttling_has_waits_of_its_own() {
+        let schedule = |ms| {
+            let backoff = Backoff::Exponential { base: Span::from_ms(ms), factor: 2.0 };
+            Schedule::new(backoff, Span::from_s(20), CapOrder::BeforeJitter, Jitter::None)
+        };
+        let aws = RetryPolicy {
+            schedule: schedule(50),
+            throttled: Some(Box::new(schedule(1_000))),
+            retry_on: ErrorSet::RETRYABLE.with(ErrorKind::Throttled),
+            ..policy(5, &[], Span::ZERO)
+        };
+        let wait_ms = |attempt, error| match aws.decide(failed(attempt, error, Span::UNLIMITED)) {
+            Verdict::Retry { wait, .. } => wait.as_ms(),
+            Verdict::Stop(reason) => panic!("{reason}"),
+        };
+        assert_eq!([1, 2, 3].map(|attempt| wait_ms(attempt, ErrorKind::Timeout)), [50.0, 100.0, 200.0]);
+        assert_eq!([1, 2, 3].map(|attempt| wait_ms(attempt, ErrorKind::RateLimited)), [1_000.0, 2_000.0, 4_000.0]);
+        assert_eq!(wait_ms(2, ErrorKind::Throttled), 2_000.0);
+
+        let windows = |errors: ErrorSet, policy: &RetryPolicy| {
+            let first = policy.ranges_after(errors).take(2);
+            first.map(|wait| (wait.shortest.as_ms(), wait.longest.as_ms(), wait.mean_ns)).collect::<Vec<_>>()
+        };
+        let none = ErrorSet::EMPTY;
+        let throttling = none.with(ErrorKind::RateLimited);
+        assert_eq!(windows(none.with(ErrorKind::Timeout), &aws), [(50.0, 50.0, Some(5e7)), (100.0, 100.0, Some(1e8))]);
+        assert_eq!(windows(throttling, &aws), [(1e3, 1e3, Some(1e9)), (2e3, 2e3, Some(2e9))]);
+        assert_eq!(windows(ErrorSet::RETRYABLE, &aws), [(50.0, 1e3, None), (100.0, 2e3, None)]);
+        // What is not tried again has no waits.
+        let others_only = RetryPolicy { retry_on: none.with(ErrorKind::Timeout), ..aws.clone() };
+        assert_eq!(windows(ErrorSet::RETRYABLE, &others_only)[0], (50.0, 50.0, Some(5e7)));
+        assert_eq!(others_only.retried_throttled(), None);
+        let throttled_only = RetryPolicy { retry_on: throttling, ..aws };
+        assert_eq!(windows(ErrorSet::RETRYABLE, &throttled_only)[0], (1e3, 1e3, Some(1e9)));
     }
 }

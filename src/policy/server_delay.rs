@@ -57,8 +57,10 @@ impl ServerDelay {
     /// Whether a call is not tried again after an error that says this, or nothing.
     #[inline]
     pub fn forbids(&self, said: Option<Span>) -> bool {
-        let is_too_long = said.is_some_and(|delay| self.refuses(delay));
-        is_too_long || self.required && said.and_then(|delay| self.taken(delay)).is_none()
+        match said {
+            None => self.required,
+            Some(delay) => self.refuses(delay) || self.required && self.taken(delay).is_none(),
+        }
     }
 
     /// Whether a call is not tried again because the server asks it to wait this long.

@@ -51,7 +51,7 @@ pub fn findings(files: &[Looked<'_>], shown: Shown, width: usize) -> String {
 
 fn of_finding<'a>(file: &'a Path, linted: &Linted, finding: &Finding) -> Annotation<'a> {
     let said = format!("{}: {}", finding.message, finding.figure);
-    let lines = [Some(said), linted.within(finding), Some(finding.instead.to_owned())];
+    let lines = [Some(said), linted.within(finding), Some(finding.instead.clone().into_owned())];
     let message = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
     Annotation { severity: finding.severity.into(), file, position: finding.position, title: finding.rule, message }
 }

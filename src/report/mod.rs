@@ -21,6 +21,7 @@ pub mod json;
 pub mod junit;
 pub mod lint;
 pub mod new_file;
+pub mod presets;
 mod regression;
 mod services;
 pub mod text;

@@ -22,6 +22,13 @@ pub struct Entry {
     pub node: Node,
 }
 
+impl Entry {
+    /// A table without keys.
+    pub fn empty(place: Place) -> Self {
+        Self { key: place.clone(), node: Node { place, value: Value::Table(Table::new()) } }
+    }
+}
+
 /// A value with its place. The place of a table is its header or the key that made it.
 #[derive(Clone, Debug)]
 pub struct Node {
@@ -95,6 +102,11 @@ pub fn parse(text: &str) -> Parsed {
     damage(&mut root, &mut damages);
     let broken = damages.iter().any(|damage| !damage.is_contained);
     Parsed { root, errors: syntax::describe(text, &slips), broken }
+}
+
+/// Reads a text of which it is known that it is TOML, and which starts at `start`.
+pub fn parse_known(text: &str, start: usize) -> Table {
+    convert_table(DeTable::parse(text).expect("it is known to be TOML").get_ref(), start)
 }
 
 /// Reads the value of a flag, which starts at `start`; none if it is no TOML.

@@ -1,8 +1,8 @@
 //! The scenario file: from TOML to plans, or to every error that keeps it from becoming one.
 //!
 //! The text is parsed with recovery into a tree that knows its places (`document`). Variants and flags change the
-//! tree by path (`overrides`). Then it is read into typed tables (`reader`, `tables`), whose names and defaults
-//! are resolved (`resolve`) before [`plan`](crate::plan) compiles them. Each of these reports all errors it finds and
+//! tree by path (`overrides`), and presets are put beneath the policies that name them (`presets`). Then it is read into
+//! typed tables (`reader`, `tables`), whose names and defaults are resolved (`resolve`) before [`plan`](crate::plan) compiles them. Each of these reports all errors it finds and
 //! goes on, so that a wrong file yields all of them at once. To add a key: a line in its table, its meaning in
 //! `resolve`, and one line less in `unbuilt`; [`schema`] and the reference page are made from its doc comment.
 
@@ -17,6 +17,7 @@ pub(crate) mod file;
 mod number;
 mod overrides;
 pub(crate) mod places;
+mod presets;
 mod punctuation;
 mod reader;
 mod resolve;
@@ -27,6 +28,7 @@ pub(crate) mod suggest;
 mod synonyms;
 mod syntax;
 mod tables;
+mod tree;
 mod unbuilt;
 mod values;
 
@@ -43,12 +45,11 @@ use sha2::{Digest, Sha256};
 use crate::experiment::axis::Axis;
 use crate::experiment::{Expectation, Measure};
 use crate::plan::{Draft, Plan, compile};
-use crate::scenario::document::{Node, Table, Value};
-use crate::scenario::overrides::{Created, Setting};
-use crate::scenario::reader::{Read, Reader};
+use crate::scenario::presets::Texts;
 use crate::scenario::resolve::{BUCKET_DEFAULT, Judged};
 use crate::scenario::source::{Place, Sources};
 use crate::scenario::tables::ScenarioTable;
+use crate::scenario::tree::{Tree, Typed};
 use crate::scenario::values::{Duration, Name, Whole};
 use crate::time::Span;
 
@@ -62,7 +63,7 @@ const REPLICAS_DEFAULT: u32 = 20;
 const REPLICAS_MAX: u32 = 1_000_000;
 
 /// The name of the one variant of a file without variants.
-const BASE: &str = "base";
+pub(crate) const BASE: &str = "base";
 
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
@@ -75,7 +76,8 @@ pub struct Scenario {
     pub replicas: u32,
     /// Width of a bucket of the timeline, the same for all variants.
     pub bucket: Span,
-    /// SHA-256 of the file, in hex. It covers neither the overrides nor the files that the scenario names.
+    /// SHA-256 of the file, in hex. It covers neither the overrides nor the files and presets that the scenario
+    /// names.
     pub sha256: String,
     /// What the command line changed beside seed and replicas: each `PATH=VALUE` in its order, then `variant=NAME`.
     pub overrides: Vec<String>,
@@ -115,7 +117,7 @@ impl Scenario {
         }
     }
 
-    /// A hash of all that is simulated: of the plans of its variants, and so of the files that it names, too.
+    /// A hash of all that is simulated: of the plans of its variants, and so of the files and presets that it names, too.
     pub fn meaning(&self) -> String {
         struct Hashed(Sha256);
 
@@ -214,22 +216,33 @@ fn build(
     let (set, varied) = flags.split_at(flags.len().saturating_sub(overrides.vary.len()));
     overrides::check_varied(set, varied, errors);
     let mut replaced = Vec::new();
-    let (base, created) = typed(&parsed.root, [&[], set, varied], errors);
-    let drafts = if variants.is_empty() {
+    let base = Tree::of(&parsed.root, [&[], set, varied]);
+    let trees: Vec<(String, Tree)> = variants
+        .into_iter()
+        .map(|(name, settings)| {
+            let paths = overrides::replaced(&settings, varied);
+            replaced.extend(paths.into_iter().map(|path| (name.clone(), path)));
+            (name, Tree::of(&parsed.root, [&settings, set, varied]))
+        })
+        .collect();
+    let used: IndexSet<String> =
+        iter::once(&base).chain(trees.iter().map(|(_, tree)| tree)).flat_map(Tree::policies).collect();
+    let mut texts = Texts::new(sources);
+    let Typed { tables: base, created, errors: mut wrong } = base.typed(&used, &mut texts);
+    errors.append(&mut wrong);
+    let drafts = if trees.is_empty() {
         let draft = resolve::resolve(&base, &created, folder, errors);
         vec![Draughted { name: BASE.to_owned(), tables: base.clone(), draft }]
     } else {
-        let mut found = Found::default();
-        let drafts = variants.iter().map(|(name, settings)| {
-            let mut own = Vec::new();
-            replaced.extend(overrides::replaced(settings, varied).into_iter().map(|path| (name.clone(), path)));
-            let (tables, created) = typed(&parsed.root, [settings, set, varied], &mut own);
+        let (mut found, count) = (Found::default(), trees.len());
+        let drafts = trees.into_iter().map(|(name, tree)| {
+            let Typed { tables, created, errors: mut own } = tree.typed(&used, &mut texts);
             let draft = resolve::resolve(&tables, &created, folder, &mut own);
-            found.add(name, own);
-            Draughted { name: name.clone(), tables, draft }
+            found.add(&name, own);
+            Draughted { name, tables, draft }
         });
         let drafts = drafts.collect();
-        found.report(variants.len(), errors);
+        found.report(count, errors);
         drafts
     };
     let names: Vec<&str> = drafts.iter().map(|one| one.name.as_str()).collect();
@@ -265,27 +278,6 @@ fn build(
     };
     scenario.measures = resolve::measures(&base.sweep, &scenario, errors);
     Some(scenario)
-}
-
-/// The tables of the file with the settings of a variant, of `--set` and of `--vary`, and what the settings created. The
-/// last one that is about a thing counts; only of what varies nothing may be lost.
-fn typed(
-    root: &Table,
-    [variant, set, varied]: [&[Setting]; 3],
-    errors: &mut Vec<Diagnostic>,
-) -> (ScenarioTable, Vec<Created>) {
-    let mut root = Node { place: 0..0, value: Value::Table(root.clone()) };
-    let errors_before = errors.len();
-    let layers = iter::once(variant).chain(set.chunks(1)).chain(varied.chunks(1));
-    let created = overrides::apply(&mut root, layers, errors);
-    // What is wrong with a path has been told.
-    if errors.len() == errors_before {
-        overrides::check_lost(&root, varied, errors);
-    }
-    let mut reader = Reader::default();
-    let tables = ScenarioTable::read(&root, &mut reader).unwrap_or_default();
-    errors.append(&mut reader.errors);
-    (tables, created)
 }
 
 fn check_overrides(overrides: &Overrides, variants: &[Judged<'_>], errors: &mut Vec<Diagnostic>) {

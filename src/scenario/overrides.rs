@@ -301,10 +301,7 @@ impl Walk<'_> {
             self.note_created(segment);
         }
         let place = &segment.place;
-        let entry = table.entry(segment.name.clone()).or_insert_with(|| Entry {
-            key: place.clone(),
-            node: Node { place: place.clone(), value: Value::Table(Table::new()) },
-        });
+        let entry = table.entry(segment.name.clone()).or_insert_with(|| Entry::empty(place.clone()));
         if rest.is_empty() {
             entry.key = place.clone();
         }

@@ -1,11 +1,12 @@
 //! Where a scenario file says something: from the path of a setting to its place in the text.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::experiment::Position;
 use crate::scenario::ScenarioFile;
 use crate::scenario::document::{self, Entry, Node, Table, Value};
 use crate::scenario::overrides::{self, Setting};
+use crate::scenario::presets::{self, Mentions};
 use crate::scenario::source::{Place, Sources};
 
 /// The places of a scenario file.
@@ -23,7 +24,8 @@ pub(crate) struct Found {
     pub place: Option<Place>,
 }
 
-/// What a variant says: the file with the settings of the variant in it, each in its place.
+/// What a variant says: the file with the settings of the variant in it, each in its place, and those of presets where
+/// they are named.
 pub(crate) struct Effective(Table);
 
 impl Places {
@@ -40,9 +42,10 @@ impl Places {
     /// What a variant says.
     pub fn effective(&self, variant: &str) -> Effective {
         let mut root = Node { place: 0..0, value: Value::Table(self.root.clone()) };
-        if let Some(settings) = self.variants.get(variant) {
-            overrides::apply(&mut root, [settings.as_slice()], &mut Vec::new());
-        }
+        let settings = self.variants.get(variant).map(Vec::as_slice);
+        let mut created = overrides::apply(&mut root, settings, &mut Vec::new());
+        // What a variant sets of what only others use has been refused.
+        presets::lay(&mut root, &mut created, &IndexSet::new(), &mut Mentions);
         match root.value {
             Value::Table(table) => Effective(table),
             _ => Effective(Table::new()),

@@ -4,9 +4,6 @@
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::source::Place;
 
-/// Of a retry policy.
-pub const RETRY: &[&str] = &["preset"];
-
 /// The version that does not have it.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"));
 

@@ -9,6 +9,7 @@ use crate::experiment::Statistic;
 use crate::experiment::axis::Axis;
 use crate::failure::ErrorKind;
 use crate::policy::MICRO;
+use crate::presets::{self, Preset};
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::document::{Node, Value};
 use crate::scenario::reader::{Read, Reader, bad_name};
@@ -328,6 +329,50 @@ impl Read for RuleId {
         let error = Diagnostic::new(format!("{} has an unknown rule `{text}`", reader.path())).at(&node.place);
         let hint = suggest::hint(&text, "rules", allowable());
         reader.refuse(error.maybe_hint(hint).hint_else(|| "`stormsim lint --rules` lists them".to_owned()))
+    }
+}
+
+/// The name of a policy of the file, or of a preset.
+#[derive(Clone, Debug)]
+pub struct PolicyName(pub String);
+
+inline_schema!([] PolicyName, "PolicyName", { "type": "string", "pattern": NAME_PATTERN });
+
+impl Read for PolicyName {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Text(text) = Text::read(node, reader)?;
+        if is_name(&text) {
+            return Some(Self(text));
+        }
+        // Versions have dots, names have none.
+        let error = bad_name(&text, &node.place);
+        reader.refuse(match suggest::nearest(&text, presets::names()) {
+            Some(preset) => error.hint(format!("did you mean `{preset}`?")),
+            None => error,
+        })
+    }
+}
+
+/// The name of a preset. What that says has been put beneath the table that names it, see
+/// [`presets`](crate::scenario::presets).
+#[derive(Clone, Copy, Debug)]
+pub struct PresetName;
+
+inline_schema!([] PresetName, "PresetName", { "enum": presets::names().collect::<Vec<_>>() });
+
+impl Read for PresetName {
+    const SHAPE: Shape = Shape::Value;
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let Text(text) = Text::read(node, reader)?;
+        if Preset::find(&text).is_some() {
+            return Some(Self);
+        }
+        let error = Diagnostic::new(format!("{} has an unknown preset `{text}`", reader.path())).at(&node.place);
+        let hint = suggest::hint(&text, "presets", presets::names());
+        reader.refuse(error.maybe_hint(hint).hint_else(|| presets::LISTED.to_owned()))
     }
 }
 

@@ -83,8 +83,9 @@
 //!   *cancelled*; `ignore`, what it started goes on.
 //! - *An attempt ends*: if it was answered, its slot is free. With success the call succeeds. With an error the policy
 //!   decides ([`RetryPolicy::decide`](crate::policy::RetryPolicy::decide), where `remaining` is the time until the
-//!   call's end): the call's budget is charged and the call waits, or it fails: with `deadline` if that is the reason,
-//!   else with the error of this attempt. What budgets are told of all that is below.
+//!   call's end and `elapsed` that since its clock started): the call's budget is charged and the call waits, or it
+//!   fails: with `deadline` if that is the reason, else with the error of this attempt. What budgets are told of all
+//!   that is below.
 //! - **Wake**: the wait is over and the next attempt starts. (At the call's end at the latest: then it is sent with no
 //!   time left, unless the policy's `min_attempt` forbids such a wait.)
 //! - *An attempt is cancelled*: it leaves the queue, its worker is free, and **Served** does not come any more. No

@@ -28,7 +28,7 @@ const SILENT: &str = "[faults.down]\non = [\"app->server\"]\neffect = { loss = {
 const HOLE: &str = "[faults.down]\non = [\"app->server\"]\neffect = \"blackhole\"";
 
 /// Calls, policies and faults, and which of the courses tells how they go.
-const CASES: [(&str, &str, &str); 12] = [
+const CASES: [(&str, &str, &str); 18] = [
     (", total_timeout = \"250ms\"", DEADLINE, LATE),
     (", total_timeout = \"250ms\"", DEADLINE, REFUSE),
     (", total_timeout = \"400ms\", timeout = \"90ms\"", DEADLINE, SILENT),
@@ -36,12 +36,26 @@ const CASES: [(&str, &str, &str); 12] = [
     (", network = { uniform = { min = \"14ms\", max = \"15ms\" } }", "max_retries = 2", REFUSE),
     (", network = \"300ms\", connect_timeout = \"200ms\"", "max_retries = 2", REFUSE),
     ("", "max_retries = 3\nbackoff = { decorrelated = { base = \"10ms\" } }\ncap = \"60ms\"", REFUSE),
+    ("", "max_retries = 3\nimmediate = 1\nfloor = \"15ms\"\njitter = \"full\"\nbackoff = { fixed = \"40ms\" }", REFUSE),
+    ("", "max_retries = 2\njitter = { upward = 0.5 }\nbackoff = { linear = { step = \"40ms\" } }", REFUSE),
+    ("", "max_retries = 1\ngranularity = \"1ms\"\njitter = \"full\"\nbackoff = { fixed = \"40ms\" }", REFUSE),
+    ("", "max_retries = 1\nbackoff = { decorrelated_v2 = { base = \"20ms\" } }", REFUSE),
+    ("", ELAPSED, LATE),
+    (
+        "",
+        "max_retries = 1\ncap = \"50ms\"\ncap_order = \"narrow\"\njitter = { spread = 0.5 }\nbackoff = { fixed = \"60ms\" }",
+        REFUSE,
+    ),
     ("", "max_retries = 3\nretry_on = [\"unavailable\"]", REFUSE),
     (", timeout = \"90ms\"", "max_retries = 3\nretry_on = [\"unavailable\"]", SILENT),
     (", timeout = \"50ms\"", "max_retries = 3\nretry_on = [\"unavailable\"]", LATE),
     (", hedge = { after = \"25ms\", copies = 2 }", "max_retries = 1", LATE),
     (", connect_timeout = \"80ms\", hedge = { after = \"25ms\", copies = 2 }", "max_retries = 1", HOLE),
 ];
+
+/// Retries that begin within 200 ms, and last for 60 ms more.
+const ELAPSED: &str = "max_attempts = \"unlimited\"\nmax_elapsed = \"200ms\"\njitter = \"full\"\n\
+                       backoff = { fixed = \"50ms\" }";
 
 const DEADLINE: &str = "max_attempts = 5\nmin_attempt = \"30ms\"\njitter = \"full\"\n\
                         backoff = { exponential = { base = \"20ms\", factor = 2.0 } }";
@@ -85,6 +99,11 @@ fn peaks_are_those_of_runs() {
         ("", "max_retries = 40\njitter = \"equal\"\nbackoff = { fixed = \"3333us\" }"),
         (", network = \"333us\"", "max_retries = 6\njitter = { spread = 0.3 }\nbackoff = { fixed = \"77700us\" }"),
         ("", "max_retries = 2\njitter = { add = { uniform = { min = \"0s\", max = \"170ms\" } } }"),
+        (
+            "",
+            "max_retries = 3\nimmediate = 1\nfloor = \"90ms\"\njitter = \"full\"\nbackoff = { linear = { step = \"150ms\" } }",
+        ),
+        ("", "max_retries = 3\nmax_elapsed = \"350ms\"\njitter = { upward = 0.7 }\nbackoff = { fixed = \"130ms\" }"),
     ];
     for (call, policy) in cases {
         let both = of_many(CLIENTS, call, policy, REFUSE);

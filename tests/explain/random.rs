@@ -68,44 +68,128 @@ fn call() -> impl Strategy<Value = (String, bool)> {
     )
 }
 
-fn backoff() -> impl Strategy<Value = String> {
-    prop_oneof![
+/// A backoff: its text, and whether it draws by itself.
+fn backoff() -> impl Strategy<Value = (String, bool)> {
+    let factor = prop_oneof![Just(1.0), Just(1.5), Just(3.0)];
+    let throttled = option::weighted(0.3, ms(5, 80));
+    let plain = prop_oneof![
         ms(0, 60).prop_map(|wait| format!("fixed = \"{wait}ms\"")),
         ms(5, 40).prop_map(|step| format!("linear = {{ step = \"{step}ms\" }}")),
-        (ms(5, 40), prop_oneof![Just(1.0), Just(1.5), Just(3.0)])
-            .prop_map(|(base, factor)| format!("exponential = {{ base = \"{base}ms\", factor = {factor:?} }}")),
+        (ms(5, 40), factor, throttled).prop_map(|(base, factor, throttled)| {
+            let throttled = throttled.map_or(String::new(), |base| format!(", base_throttled = \"{base}ms\""));
+            format!("exponential = {{ base = \"{base}ms\", factor = {factor:?}{throttled} }}")
+        }),
         (ms(0, 50), ms(0, 50)).prop_map(|(one, other)| format!("explicit = [\"{one}ms\", \"{other}ms\"]")),
+    ];
+    let drawn = prop_oneof![
+        ms(5, 40).prop_map(|base| format!("decorrelated = {{ base = \"{base}ms\" }}")),
+        ms(5, 40).prop_map(|base| format!("decorrelated_v2 = {{ base = \"{base}ms\" }}")),
+    ];
+    prop_oneof![
+        4 => plain.prop_map(|text| (text, false)),
+        1 => drawn.prop_map(|text| (text, true)),
     ]
 }
 
-/// A policy: its text, an error that it retries, if it retries any, and whether its waits are drawn, or a server's.
-fn policy() -> impl Strategy<Value = (String, &'static str, bool)> {
+/// What bounds waits, and what is drawn around them: in whole steps, so that bounds and waits meet.
+#[derive(Clone, Debug)]
+struct Bounds {
+    cap: Option<u32>,
+    cap_order: &'static str,
+    floor: Option<u32>,
+    immediate: u32,
+    granularity: Option<u32>,
+    jitter: Option<&'static str>,
+}
+
+fn bounds() -> impl Strategy<Value = Bounds> {
     let jitter = option::of(prop_oneof![
         Just("\"full\""),
         Just("\"equal\""),
         Just("{ spread = 0.4 }"),
+        Just("{ upward = 0.7 }"),
         Just("{ add = { uniform = { min = \"0s\", max = \"30ms\" } } }"),
     ]);
+    let order = prop_oneof![Just("before_jitter"), Just("after_jitter"), Just("both"), Just("narrow")];
+    let steps =
+        (prop_oneof![3 => Just(0_u32), 1 => 1..3_u32], option::weighted(0.25, prop_oneof![Just(1_u32), Just(5)]));
+    (option::of(ms(5, 100)), order, option::weighted(0.25, ms(5, 60)), steps, jitter).prop_map(
+        |(cap, cap_order, floor, (immediate, granularity), jitter)| Bounds {
+            cap,
+            cap_order,
+            floor: floor.map(|floor| cap.map_or(floor, |cap| floor.min(cap))),
+            immediate,
+            granularity,
+            jitter,
+        },
+    )
+}
+
+impl Bounds {
+    /// As keys of a policy, as far as they fit its backoff.
+    fn text(&self, draws_itself: bool) -> String {
+        let jitter = self.jitter.filter(|_| !draws_itself);
+        let is_window = !draws_itself && jitter.is_none_or(|jitter| !jitter.contains("add"));
+        let cap_order = if self.cap_order == "narrow" && !is_window { "both" } else { self.cap_order };
+        let time = |key: &str, ms: Option<u32>| ms.map_or(String::new(), |ms| format!("{key} = \"{ms}ms\"\n"));
+        let mut text = format!("cap_order = \"{cap_order}\"\nimmediate = {}\n", self.immediate);
+        text += &time("cap", self.cap);
+        text += &time("floor", self.floor.filter(|_| !draws_itself));
+        text += &time("granularity", self.granularity);
+        text + &jitter.map_or(String::new(), |jitter| format!("jitter = {jitter}\n"))
+    }
+}
+
+/// What is made of a server's delay.
+fn retry_after() -> impl Strategy<Value = String> {
+    let rule = prop_oneof![Just("floor"), Just("replace")];
+    let beyond = prop_oneof![Just("clamp"), Just("stop"), Just("ignore")];
+    let bounds = (option::weighted(0.4, (ms(0, 80), beyond)), option::weighted(0.3, ms(0, 40)));
+    (rule, bounds, option::weighted(0.3, Just(0.5)), prop::bool::weighted(0.2)).prop_map(
+        |(rule, (at_most, over_own), upward, required)| {
+            let at_most = at_most.map_or(String::new(), |(at_most, beyond)| {
+                format!(", at_most = \"{at_most}ms\", beyond = \"{beyond}\"")
+            });
+            let over_own = over_own.map_or(String::new(), |over| format!(", over_own = \"{over}ms\""));
+            let upward = upward.map_or(String::new(), |share| format!(", upward = {share:?}"));
+            format!("retry_after = {{ rule = \"{rule}\", required = {required}{at_most}{over_own}{upward} }}\n")
+        },
+    )
+}
+
+/// A policy: its text, an error that it retries, if it retries any, and whether its waits are drawn, or a server's.
+fn policy() -> impl Strategy<Value = (String, &'static str, bool)> {
     let retry_on = option::weighted(
         0.4,
-        prop_oneof![Just("refused"), Just("timeout"), Just("unavailable"), Just("deadline"), Just("")],
+        prop_oneof![
+            Just("refused"),
+            Just("timeout"),
+            Just("unavailable"),
+            Just("rate_limited"),
+            Just("deadline"),
+            Just("")
+        ],
     );
-    let rule = option::weighted(0.4, prop_oneof![Just("floor"), Just("replace")]);
-    let limits = (1..7_u32, option::of(ms(0, 60)), option::of(ms(5, 100)));
-    (limits, backoff(), jitter, retry_on, rule).prop_map(|((attempts, room, cap), backoff, jitter, retry_on, rule)| {
-        let mut text = format!("max_attempts = {attempts}\nbackoff = {{ {backoff} }}\n");
-        text += &room.map_or(String::new(), |room| format!("min_attempt = \"{room}ms\"\n"));
-        text += &cap.map_or(String::new(), |cap| format!("cap = \"{cap}ms\"\n"));
-        text += &jitter.map_or(String::new(), |jitter| format!("jitter = {jitter}\n"));
-        text += &match retry_on {
-            None => String::new(),
-            Some("") => "retry_on = []\n".to_owned(),
-            Some(kind) => format!("retry_on = [\"{kind}\"]\n"),
-        };
-        text += &rule.map_or(String::new(), |rule| format!("retry_after = {{ rule = \"{rule}\" }}\n"));
-        let error = retry_on.filter(|kind| !kind.is_empty()).unwrap_or("unavailable");
-        (text, error, jitter.is_some() || rule.is_some())
-    })
+    let limits = (1..7_u32, option::of(ms(0, 60)), option::weighted(0.3, ms(0, 200)));
+    (limits, backoff(), bounds(), retry_on, option::weighted(0.4, retry_after())).prop_map(
+        |((attempts, room, elapsed), (backoff, draws_itself), bounds, retry_on, retry_after)| {
+            let mut text = format!("max_attempts = {attempts}\nbackoff = {{ {backoff} }}\n");
+            text += &bounds.text(draws_itself);
+            text += &room.map_or(String::new(), |room| format!("min_attempt = \"{room}ms\"\n"));
+            text += &elapsed.map_or(String::new(), |elapsed| format!("max_elapsed = \"{elapsed}ms\"\n"));
+            text += &match retry_on {
+                None => String::new(),
+                Some("") => "retry_on = []\n".to_owned(),
+                Some(kind) => format!("retry_on = [\"{kind}\"]\n"),
+            };
+            text += retry_after.as_deref().unwrap_or_default();
+            let error = retry_on.filter(|kind| !kind.is_empty()).unwrap_or("unavailable");
+            // The waits after any error are told together where they depend on it.
+            let depends = backoff.contains("base_throttled");
+            let is_drawn = bounds.jitter.is_some() || draws_itself || depends || retry_after.is_some();
+            (text, error, is_drawn)
+        },
+    )
 }
 
 fn fails() -> impl Strategy<Value = Fails> {

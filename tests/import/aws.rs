@@ -53,7 +53,7 @@ fn attempts_are_attempts_and_boto3_counts_otherwise() {
     let text = "[default]\nmax_attempts = 4\n[profile b]\nmax_attempts = 2\n";
     assert_eq!(at(&table(AWS, text), "retries.default.max_attempts"), "4");
     let errors = import::import(AWS, "it", text).expect("it is right");
-    let hints = errors.remarks().render(false, 200);
+    let hints = errors.messages().render(false, 200);
     assert_eq!(hints.matches("boto3, `Config(retries=").count(), 1, "{hints}");
 }
 
@@ -85,7 +85,7 @@ fn what_is_secret_is_neither_shown_nor_kept() {
     let text = "[default]\naws_access_key_id = AKIAEXAMPLE\naws_secret_access_key = hush\nretry_mode = standard\n\
                 aws_session_token = hush\nretry_modes = x\n";
     let imported = imported(AWS, text);
-    let said = imported.remarks().render(false, 100);
+    let said = imported.messages().render(false, 100);
     assert!(said.contains("`default.retry_modes` is not known here"), "{said}");
     for shown in [said, imported.scenario()] {
         assert!(!shown.contains("hush") && !shown.contains("AKIA"), "{shown}");
@@ -98,7 +98,7 @@ fn what_is_secret_is_neither_shown_nor_kept() {
 fn nested_settings_of_other_things_are_passed_over() {
     let text = "[default]\nretry_mode = standard\ns3 =\n  max_concurrent_requests = 20\n  addressing_style = path\noutput = json\n";
     let errors = import::import(AWS, "it", text).expect("it is right");
-    assert!(!is_said(&lines(&errors.remarks()), &["not known"]));
+    assert!(!is_said(&lines(&errors.messages()), &["not known"]));
 }
 
 #[test]

@@ -145,7 +145,9 @@ fn hedging_leaves_slow_tries_running() {
     let hedge = "\n  hedge_policy: { hedge_on_per_try_timeout: true }";
     let text = policy(&format!("{{ retry_on: 5xx, num_retries: 2, per_try_timeout: 0.2s }}{hedge}"));
     let read = table(ENVOY, &text);
-    for (key, value) in [("timeout", "\"none\""), ("hedge.after", "\"200ms\""), ("hedge.copies", "2")] {
+    for (key, value) in
+        [("timeout", "\"none\""), ("hedge.after", "\"200ms\""), ("hedge.copies", "2"), ("hedge.in_flight", "3")]
+    {
         assert_eq!(at(&read, &format!("clients.callers.calls.db.{key}")), value, "{key}");
     }
     assert!(is_said(&remarks(ENVOY, &text), &["share `num_retries`"]));
@@ -380,13 +382,21 @@ fn what_envoy_refuses_is_refused() {
         (policy("{ retry_on: reset, per_try_timeout: 800ms }"), ["per_try_timeout` must be seconds", "800ms"]),
         (policy("{ retry_on: reset, retriable_status_codes: [99] }"), ["must be a status of HTTP", "99"]),
         (policy("{ retry_on: reset, retry_back_off: {} }"), ["no `base_interval`", "refuses"]),
-        (policy("{ retry_on: reset, retry_back_off: { base_interval: 0s } }"), ["`base_interval` must be above 0", ""]),
+        (
+            policy("{ retry_on: reset, retry_back_off: { base_interval: 0s } }"),
+            ["base_interval` must be longer than zero", "0s"],
+        ),
         (
             policy("{ retry_on: reset, retry_back_off: { base_interval: 2s, max_interval: 1s } }"),
             ["below `base_interval`", ""],
         ),
+        (
+            "http_filters: [{ name: admission_control, typed_config: { sampling_window: 0s } }]\nroute_config: { virtual_hosts: [{ \
+             domains: ['*'], routes: [{ match: { prefix: / }, route: { cluster: db } }] }] }".to_owned(),
+            ["sampling_window` must be longer than zero", "0s"],
+        ),
         (policy("{ retry_on: '${CONDITIONS}' }"), ["is a placeholder", "retry_on"]),
-        (cluster("connect_timeout: 0s"), ["`connect_timeout` must be above 0", ""]),
+        (cluster("connect_timeout: 0s"), ["connect_timeout` must be longer than zero", "0s"]),
         (cluster("outlier_detection: { max_ejection_percent: 101 }"), ["from 0 to 100", "101"]),
         (cluster("circuit_breakers: { thresholds: 3 }"), ["must be a list", "thresholds"]),
         ("virtual_hosts: []".to_owned(), ["there is no route to a cluster", ""]),
@@ -433,10 +443,33 @@ fn settings_go_into_a_scenario_that_is_there() {
     assert!(homeless.len() == 1 && homeless[0].contains("retry = \"db\""), "{homeless:?}");
 }
 
-/// A scenario that was imported behaves as Envoy does: three retries at once, however many fail.
+/// A try that is hedged is a retry to Envoy, and the cluster limits those.
 #[test]
-fn what_was_imported_runs() {
-    let summary = run(&imported(ENVOY, &policy("{ retry_on: connect-failure, num_retries: 2 }")).scenario());
-    let retries = summary.variants[0].services["db"]["arrivals"].mean.unwrap();
-    assert!(retries > 0.0);
+fn the_limit_of_retries_is_one_of_hedges() {
+    let hedged = |thresholds: &str| {
+        let text = cluster(&format!("circuit_breakers: {{ thresholds: [{thresholds}] }}")).replace(
+            "retry_policy: { retry_on: connect-failure }",
+            "retry_policy: { retry_on: 5xx, per_try_timeout: 1s }, hedge_policy: { hedge_on_per_try_timeout: true }",
+        );
+        (at(&table(ENVOY, &text), "clients.callers.calls.db.hedge.in_flight"), remarks(ENVOY, &text))
+    };
+    assert_eq!(hedged("{ max_retries: 8 }").0, "8");
+    assert_eq!(hedged("{ max_retries: 0 }").0, "none");
+    let (share, said) = hedged("{ retry_budget: { budget_percent: { value: 10 } } }");
+    assert_eq!(share, "\"unlimited\"");
+    assert!(is_said(&said, &["hedges are retries to Envoy"]), "{said:?}");
+}
+
+/// Of 2,000 calls that fail within two seconds each is tried again twice, but for Envoy's limit: three that wait for
+/// 12.5 or 25 ms, on average, are 240 in a second at most.
+#[test]
+fn three_retries_at_once_are_few() {
+    let arrivals = |thresholds: &str| {
+        let text = cluster(&format!("circuit_breakers: {{ thresholds: [{thresholds}] }}"))
+            .replace("connect-failure", "connect-failure, num_retries: 2");
+        let scenario = imported(ENVOY, &text).scenario().replace("rate = 100 ", "rate = 1000 ");
+        run(&scenario).variants[0].services["db"]["arrivals"].mean.unwrap()
+    };
+    let (limited, lifted) = (arrivals("{}"), arrivals("{ max_retries: 4294967295 }"));
+    assert!((4_000.0..4_700.0).contains(&limited) && lifted > 7_500.0, "{limited} {lifted}");
 }

@@ -231,7 +231,7 @@ fn what_istio_refuses_is_refused() {
         (route("timeout: -1s"), ["timeout` must be a duration", "-1s"]),
         (route("retries: { attempts: 1, retryOn: [5xx] }"), ["retryOn` must be a single value", "a list"]),
         (rule("[]"), ["`spec.trafficPolicy` must be a table", "a list"]),
-        (rule("{ outlierDetection: { baseEjectionTime: 0s } }"), ["`baseEjectionTime` must be above 0", ""]),
+        (rule("{ outlierDetection: { baseEjectionTime: 0s } }"), ["baseEjectionTime` must be longer than zero", "0s"]),
         (rule("{ outlierDetection: { maxEjectionPercent: 200 } }"), ["from 0 to 100", "200"]),
         ("apiVersion: networking.istio.io/v1\nkind: Gateway\n".to_owned(), ["there is no route over HTTP", ""]),
     ] {

@@ -47,7 +47,7 @@ fn lines(diagnostics: &Diagnostics) -> Vec<String> {
 
 /// The remarks on a text, a line each.
 fn remarks(format: Format, text: &str) -> Vec<String> {
-    lines(&imported(format, text).remarks())
+    lines(&imported(format, text).messages())
 }
 
 /// Whether one of some lines has all of these parts.
@@ -87,7 +87,7 @@ fn check_sample(format: Format, name: &str) {
     let scenario = imported.scenario();
     let stem = name.split('.').next().unwrap_or(name);
     insta::assert_snapshot!(format!("{stem}_scenario"), scenario);
-    insta::assert_snapshot!(format!("{stem}_remarks"), imported.remarks().render(false, 100));
+    insta::assert_snapshot!(format!("{stem}_remarks"), imported.messages().render(false, 100));
     let summary = run(&scenario);
     for (service, metrics) in &summary.variants[0].services {
         assert!(metrics["arrivals"].mean.is_some_and(|arrivals| arrivals > 0.0), "{service}");

@@ -121,7 +121,7 @@ fn with_number(text: &str, rng: &mut ChaCha8Rng) -> String {
 fn outcome(format: Format, text: &str) -> bool {
     match import::import(format, "damaged", text) {
         Ok(imported) => {
-            imported.remarks();
+            imported.messages();
             let scenario = imported.scenario();
             let parsed = Scenario::parse("it", &scenario, Path::new("."), &Overrides::default());
             assert!(parsed.is_ok(), "{parsed:?}\nof {scenario}\nof {text}");

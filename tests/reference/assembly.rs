@@ -5,7 +5,7 @@ use stormsim::plan::{
     BudgetPool, BudgetUse, Call, CallId, Capacity, Effects, Group, GroupId, Hedge, Labels, Origin, Plan, PolicyId,
     Pool, Recovery, Service, ServiceId, Timeout, TimeoutId,
 };
-use stormsim::policy::{RetryPolicy, Schedule};
+use stormsim::policy::{Backoff, RetryPolicy, Schedule};
 use stormsim::time::Span;
 
 use super::sketch::{
@@ -165,14 +165,26 @@ fn call_name(index: usize) -> String {
 
 impl PolicySketch {
     fn policy(&self) -> RetryPolicy {
-        let cap = self.cap.unwrap_or(Span::UNLIMITED);
+        let throttled = match (&self.backoff, self.base_throttled) {
+            (&Backoff::Exponential { factor, .. }, Some(base)) => {
+                Some(Box::new(self.schedule(Backoff::Exponential { base, factor })))
+            }
+            _ => None,
+        };
         RetryPolicy {
             max_attempts: self.max_attempts,
-            schedule: Schedule::new(self.backoff.clone(), cap, self.cap_order, self.jitter.clone()),
+            schedule: self.schedule(self.backoff.clone()),
             retry_on: self.retry_on.iter().copied().collect(),
             min_attempt: self.min_attempt,
             server_delay: self.server_delay.clone(),
+            throttled,
+            max_elapsed: self.max_elapsed.unwrap_or(Span::UNLIMITED),
         }
+    }
+
+    fn schedule(&self, backoff: Backoff) -> Schedule {
+        let cap = self.cap.unwrap_or(Span::UNLIMITED);
+        Schedule::refined(backoff, cap, self.cap_order, self.jitter.clone(), self.refinement)
     }
 }
 

@@ -3,7 +3,7 @@
 use stormsim::dist::{attempt_key, call_key};
 use stormsim::failure::{ErrorKind, StopReason};
 use stormsim::plan::{CallId, DeadlineRule};
-use stormsim::policy::{Attempted, Position, Verdict};
+use stormsim::policy::Position;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
@@ -42,7 +42,7 @@ impl Interpreter<'_> {
             started: 0,
             sent: 0,
             retries: Vec::new(),
-            previous_backoff: Span::ZERO,
+            waits: Vec::new(),
             previous_server: None,
             let_through: None,
             timer: None,
@@ -70,7 +70,7 @@ impl Interpreter<'_> {
     }
 
     /// What is left until the end of a call.
-    fn remaining(&self, call: usize) -> Span {
+    pub(super) fn remaining(&self, call: usize) -> Span {
         self.record.calls[call].limit.map_or(Span::UNLIMITED, |limit| limit.since(self.now))
     }
 
@@ -241,27 +241,19 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn attempt_failed(&mut self, attempt: usize, error: ErrorKind, retry_after: Option<Span>) {
-        let Attempt { call, id, number, key, .. } = self.record.attempts[attempt];
+        let Attempt { call, key, .. } = self.record.attempts[attempt];
         self.tell_budget_of_failure(call, error);
-        let verdict = self.plan.policy_of(id).decide(Attempted {
-            attempt: number,
-            error,
-            remaining: self.remaining(call),
-            budget_grants: self.budget_grants(call, error),
-            retry_after,
-            previous_backoff: self.record.calls[call].previous_backoff,
-            key,
-        });
-        match verdict {
-            Verdict::Retry { wait, backoff } => {
+        let budget_grants = self.budget_grants(call, error);
+        match self.decide(call, error, retry_after, budget_grants) {
+            Ok(wait) => {
                 self.charge_budget(call, error);
-                self.note(Note::Waiting { key, wait });
-                self.record.calls[call].previous_backoff = backoff;
+                self.note(Note::Waiting { key, wait: wait.whole });
+                self.record.calls[call].waits.push(wait);
                 // A wait of zero is scheduled too: it is not among the phases that are skipped.
-                let wake = self.agenda.schedule(self.now + wait, Class::Normal, Event::Wake { call });
+                let wake = self.agenda.schedule(self.now + wait.whole, Class::Normal, Event::Wake { call });
                 self.record.calls[call].wake = Some(wake);
             }
-            Verdict::Stop(reason) => {
+            Err(reason) => {
                 let error = if reason == StopReason::Deadline { ErrorKind::Deadline } else { error };
                 self.end_call(call, Err((error, reason)));
             }

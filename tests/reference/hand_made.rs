@@ -166,6 +166,8 @@ fn policy(max_attempts: u32, wait_ms: u64) -> RetryPolicy {
         retry_on: ErrorSet::RETRYABLE,
         min_attempt: Span::ZERO,
         server_delay: ServerDelay::IGNORE,
+        throttled: None,
+        max_elapsed: Span::UNLIMITED,
     }
 }
 

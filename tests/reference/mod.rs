@@ -1,7 +1,7 @@
 //! The reference interpreter: what a plan means, written to be read and not to be fast.
 //!
 //! It follows the rules in the documentation of `stormsim::sim` word by word, and shares with the engine only the
-//! plan, the keyed draws and the policies. It keeps every request, call, attempt and piece of work that ever
+//! plan, the keyed draws and the policies other than those of retries, which it reckons anew. It keeps every request, call, attempt and piece of work that ever
 //! was, and computes the counts from them when all is over. The engine is held against it by `tests/equivalence.rs`;
 //! it is itself held against stories worked out by hand in `tests/reference_figures.rs`.
 //!
@@ -32,6 +32,7 @@ mod random_duplicates;
 mod random_fault;
 mod random_operations;
 mod random_plan;
+mod random_policy;
 mod random_protection;
 pub mod record;
 mod series;
@@ -40,6 +41,7 @@ mod services;
 mod sketch;
 mod stores;
 mod tallies;
+mod waits;
 mod work;
 mod workers;
 

@@ -13,14 +13,14 @@ use stormsim::time::{Instant, Span};
 use super::random_plan::{Grid, dist};
 
 /// When a group may begin requests, and when it does.
-pub fn group_arrivals(grid: Grid) -> impl Strategy<Value = (Range<Instant>, Arrivals)> {
+pub fn group_arrivals(grid: Grid) -> BoxedStrategy<(Range<Instant>, Arrivals)> {
     let kinds = prop_oneof![
         1 => constant(grid).boxed(),
         1 => poisson(grid).boxed(),
         1 => trace(grid).boxed(),
         1 => periodic(grid).boxed(),
     ];
-    prop_oneof![2 => burst(grid).boxed(), 4 => (window(grid), kinds).boxed(), 2 => closed(grid).boxed()]
+    prop_oneof![2 => burst(grid).boxed(), 4 => (window(grid), kinds).boxed(), 2 => closed(grid).boxed()].boxed()
 }
 
 /// A window of the length in which arrivals that never end by themselves make a dozen requests.
@@ -80,15 +80,15 @@ fn trace(grid: Grid) -> impl Strategy<Value = Arrivals> {
 }
 
 /// With offsets within the first period and beyond it.
-fn periodic(grid: Grid) -> impl Strategy<Value = Arrivals> {
-    (grid.steps(2..=4), dist(grid)).prop_map(|(every, offset)| Arrivals::Periodic { every, offset })
+fn periodic(grid: Grid) -> BoxedStrategy<Arrivals> {
+    (grid.steps(2..=4), dist(grid)).prop_map(|(every, offset)| Arrivals::Periodic { every, offset }).boxed()
 }
 
 /// A few requests for each client, or as many as it manages; then it thinks, lest it begins more and more at once.
-fn closed(grid: Grid) -> impl Strategy<Value = (Range<Instant>, Arrivals)> {
+fn closed(grid: Grid) -> BoxedStrategy<(Range<Instant>, Arrivals)> {
     let think = prop_oneof![1 => Just(Dist::ZERO), 3 => dist(grid)];
     let few = (any_window(grid), think, 1..=3u64);
     let many = (window(grid), grid.steps(1..=4).prop_map(Dist::Constant), Just(u64::MAX));
     let closed = |(window, think, requests)| (window, Arrivals::Closed { think, requests });
-    prop_oneof![2 => few.prop_map(closed), 1 => many.prop_map(closed)]
+    prop_oneof![2 => few.prop_map(closed), 1 => many.prop_map(closed)].boxed()
 }

@@ -18,7 +18,7 @@ pub fn budgets(grid: Grid) -> impl Strategy<Value = Vec<BudgetSketch>> {
     prop_oneof![3 => vec(budget(grid), 1), 1 => vec(budget(grid), 0..=3)]
 }
 
-fn budget(grid: Grid) -> impl Strategy<Value = BudgetSketch> {
+fn budget(grid: Grid) -> BoxedStrategy<BudgetSketch> {
     let rule = prop_oneof![
         2 => token_bucket().prop_map(BudgetRule::TokenBucket),
         2 => grpc_throttle().prop_map(BudgetRule::GrpcThrottle),
@@ -27,7 +27,7 @@ fn budget(grid: Grid) -> impl Strategy<Value = BudgetSketch> {
         12 => concurrency().prop_map(BudgetRule::Concurrency),
         2 => ratio_of_requests().prop_map(BudgetRule::RatioOfRequests),
     ];
-    (rule, prop::bool::weighted(0.4)).prop_map(|(rule, by_instance)| BudgetSketch { rule, by_instance })
+    (rule, prop::bool::weighted(0.4)).prop_map(|(rule, by_instance)| BudgetSketch { rule, by_instance }).boxed()
 }
 
 /// Millionths in steps of a half.

@@ -16,7 +16,7 @@ pub fn cancel() -> impl Strategy<Value = Cancel> {
 }
 
 /// What a service can do at once; without any limit every third time.
-pub fn capacity(grid: Grid) -> impl Strategy<Value = Capacity> {
+pub fn capacity(grid: Grid) -> BoxedStrategy<Capacity> {
     let workers =
         (prop_oneof![1 => Just(Capacity::NO_LIMIT), 6 => Just(1u32), 3 => 2..=3u32], any::<bool>(), contention());
     let limited = (limiter(grid), option::of(grid.steps(0..=4)));
@@ -33,11 +33,11 @@ pub fn capacity(grid: Grid) -> impl Strategy<Value = Capacity> {
             Capacity { instances, balance, ejection, workers, holds_worker, contention, cancel, ..limits }
         },
     );
-    prop_oneof![1 => Just(Capacity::UNLIMITED), 2 => finite]
+    prop_oneof![1 => Just(Capacity::UNLIMITED), 2 => finite].boxed()
 }
 
 /// How many, who picks one of them, and whom not.
-fn servers(grid: Grid) -> impl Strategy<Value = (u32, Balance, Option<Ejection>)> {
+fn servers(grid: Grid) -> BoxedStrategy<(u32, Balance, Option<Ejection>)> {
     let balances = vec![
         Balance::RoundRobin,
         Balance::Random,
@@ -47,32 +47,35 @@ fn servers(grid: Grid) -> impl Strategy<Value = (u32, Balance, Option<Ejection>)
         Balance::ByCopy,
     ];
     let instances = prop_oneof![1 => Just(1u32), 1 => Just(2u32), 1 => Just(3u32)];
-    (instances, select(balances), option::weighted(0.5, ejection(grid))).prop_map(|(instances, balance, ejection)| {
-        let of_them = |(share, rule)| Ejection { most: Ejection::most_of(share, instances), ..rule };
-        (instances, balance, ejection.map(of_them))
-    })
+    (instances, select(balances), option::weighted(0.5, ejection(grid)))
+        .prop_map(|(instances, balance, ejection)| {
+            let of_them = |(share, rule)| Ejection { most: Ejection::most_of(share, instances), ..rule };
+            (instances, balance, ejection.map(of_them))
+        })
+        .boxed()
 }
 
 /// Soon, and for so short a time that it ends within most plans; with the largest share of the servers.
-fn ejection(grid: Grid) -> impl Strategy<Value = (u64, Ejection)> {
+fn ejection(grid: Grid) -> BoxedStrategy<(u64, Ejection)> {
     let shares = select(vec![0, 340_000, 500_000, 1_000_000, 1_000_000]);
     let consecutive = prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
-    (shares, consecutive, grid.steps(1..=6), grid.steps(0..=12), failure_on()).prop_map(
-        |(share, consecutive, ejected_for, more, failure_on)| {
+    (shares, consecutive, grid.steps(1..=6), grid.steps(0..=12), failure_on())
+        .prop_map(|(share, consecutive, ejected_for, more, failure_on)| {
             let rule = Ejection { consecutive, ejected_for, longest: ejected_for + more, most: 0, failure_on };
             (share, rule)
-        },
-    )
+        })
+        .boxed()
 }
 
-fn queue(grid: Grid) -> impl Strategy<Value = Queue> {
+fn queue(grid: Grid) -> BoxedStrategy<Queue> {
     let limit = prop_oneof![3 => Just(Capacity::NO_LIMIT), 1 => Just(1u32), 1 => 2..=3u32];
     (limit, select(vec![Order::Fifo, Order::Lifo, Order::AdaptiveLifo]), drop_rule(grid))
         .prop_map(|(limit, order, drop_rule)| Queue { limit, order, drop_rule })
+        .boxed()
 }
 
 /// Targets and intervals of CoDel are no longer than service times, so that some queues do not become short.
-fn drop_rule(grid: Grid) -> impl Strategy<Value = DropRule> {
+fn drop_rule(grid: Grid) -> BoxedStrategy<DropRule> {
     let targets = vec![Span::from_ns(1), grid.times(1)];
     let intervals = vec![Span::from_ns(1), grid.times(1), grid.times(3)];
     prop_oneof![
@@ -82,16 +85,18 @@ fn drop_rule(grid: Grid) -> impl Strategy<Value = DropRule> {
         2 => (select(targets), select(intervals))
             .prop_map(|(target, interval)| DropRule::Codel(Codel { target, interval })),
     ]
+    .boxed()
 }
 
 /// About one in a step of time, more or less.
-fn limiter(grid: Grid) -> impl Strategy<Value = Limiter> {
+fn limiter(grid: Grid) -> BoxedStrategy<Limiter> {
     prop_oneof![
         4 => Just(Limiter::Unlimited),
         1 => (1..=3u64, grid.steps(1..=6)).prop_map(|(limit, every)| Limiter::FixedWindow { limit, every }),
         1 => (select(vec![0.3, 1.0]), 1..=3u64)
             .prop_map(move |(per_step, burst)| Limiter::TokenBucket { rate: per_step / grid.0.as_s(), burst }),
     ]
+    .boxed()
 }
 
 fn contention() -> impl Strategy<Value = Contention> {

@@ -47,19 +47,21 @@ struct Place {
 }
 
 /// A plan that has been changed such that attempts meet those of the same operation.
-pub fn impatient(plan: impl Strategy<Value = Sketch>, grid: Grid) -> impl Strategy<Value = Sketch> {
-    (plan, changes(grid)).prop_map(|(mut plan, changes)| {
-        changes.apply(&mut plan);
-        plan
-    })
+pub fn impatient(plan: impl Strategy<Value = Sketch> + 'static, grid: Grid) -> BoxedStrategy<Sketch> {
+    (plan, changes(grid))
+        .prop_map(|(mut plan, changes)| {
+            changes.apply(&mut plan);
+            plan
+        })
+        .boxed()
 }
 
-fn changes(grid: Grid) -> impl Strategy<Value = Changes> {
+fn changes(grid: Grid) -> BoxedStrategy<Changes> {
     let patience = (grid.steps(1..=2), option::weighted(0.7, grid.steps(2..=4)), grid.steps(0..=1));
     let services = (place(grid, 0.25), vec(place(grid, 0.8), 1..=2));
     let keys = prop_oneof![4 => Just(Keys::PerOperation), 1 => Just(Keys::Reused)];
-    (keys, patience, services, faults(grid)).prop_map(
-        |(keys, (patience, patience_of_services, wait), (first, others), faults)| Changes {
+    (keys, patience, services, faults(grid))
+        .prop_map(|(keys, (patience, patience_of_services, wait), (first, others), faults)| Changes {
             keys,
             patience,
             patience_of_services,
@@ -67,12 +69,12 @@ fn changes(grid: Grid) -> impl Strategy<Value = Changes> {
             first,
             others,
             faults,
-        },
-    )
+        })
+        .boxed()
 }
 
 /// What comes while another does the same mostly waits. A service without a store passes duplicates on.
-fn place(grid: Grid, store: f64) -> impl Strategy<Value = Place> {
+fn place(grid: Grid, store: f64) -> BoxedStrategy<Place> {
     let service_time = prop_oneof![3 => Just(Dist::ZERO), 4 => times(grid)];
     let servers = (2..=3u32, select(vec![Balance::RoundRobin, Balance::LeastLoaded, Balance::Random]));
     let workers = (select(vec![Capacity::NO_LIMIT, 1, 2, 3]), any::<bool>());
@@ -82,34 +84,37 @@ fn place(grid: Grid, store: f64) -> impl Strategy<Value = Place> {
     let in_progress = prop_oneof![5 => Just(InProgressRule::Wait), 1 => Just(InProgressRule::Refuse)];
     let ttl = prop_oneof![1 => grid.steps(2..=6), 2 => Just(Span::UNLIMITED)];
     let store = option::weighted(store, (ttl, in_progress));
-    (service_time, servers, limits, store, prop::bool::weighted(0.8)).prop_map(
-        |(service_time, (instances, balance), ((workers, holds_worker), order, cancel), store, writes)| Place {
-            service_time,
-            capacity: Capacity {
-                instances,
-                balance,
-                workers,
-                holds_worker,
-                queue: Queue { order, ..Capacity::UNLIMITED.queue },
-                cancel,
-                ..Capacity::UNLIMITED
-            },
-            effects: Effects { writes, store: store.map(|(ttl, in_progress)| Store { ttl, in_progress }) },
-        },
-    )
+    (service_time, servers, limits, store, prop::bool::weighted(0.8))
+        .prop_map(|(service_time, (instances, balance), ((workers, holds_worker), order, cancel), store, writes)| {
+            Place {
+                service_time,
+                capacity: Capacity {
+                    instances,
+                    balance,
+                    workers,
+                    holds_worker,
+                    queue: Queue { order, ..Capacity::UNLIMITED.queue },
+                    cancel,
+                    ..Capacity::UNLIMITED
+                },
+                effects: Effects { writes, store: store.map(|(ttl, in_progress)| Store { ttl, in_progress }) },
+            }
+        })
+        .boxed()
 }
 
 /// What takes over from another may take less time than that.
-fn times(grid: Grid) -> impl Strategy<Value = Dist> {
+fn times(grid: Grid) -> BoxedStrategy<Dist> {
     prop_oneof![
         1 => grid.steps(1..=4).prop_map(Dist::Constant),
         3 => vec(grid.steps(0..=5), 2..=3).prop_map(Dist::Samples),
     ]
+    .boxed()
 }
 
 /// Work ends, or stands still, mostly on the first servers only: what waits for it on others goes on. And perhaps much
 /// of what is done fails, or is slow.
-fn faults(grid: Grid) -> impl Strategy<Value = Vec<FaultSketch>> {
+fn faults(grid: Grid) -> BoxedStrategy<Vec<FaultSketch>> {
     let disaster = (0..2usize, prop_oneof![3 => Just(1u32), 1 => Just(Capacity::NO_LIMIT)]);
     let effect = prop_oneof![1 => Just(Effect::Crash), 1 => Just(Effect::Pause)];
     let disasters =
@@ -122,16 +127,19 @@ fn faults(grid: Grid) -> impl Strategy<Value = Vec<FaultSketch>> {
     let evils = (option::weighted(0.9, everywhere(grid, failures)), option::weighted(0.9, everywhere(grid, slowness)));
     (vec(disasters, 2..=4), evils)
         .prop_map(|(disasters, (fails, is_slow))| disasters.into_iter().chain(fails).chain(is_slow).collect())
+        .boxed()
 }
 
 /// For long, on all servers of the first services.
-fn everywhere(grid: Grid, effect: impl Strategy<Value = Effect>) -> impl Strategy<Value = FaultSketch> {
-    (window(grid, 0..=4, 16), effect).prop_map(|(windows, effect)| FaultSketch {
-        targets: vec![TargetSketch::Service(0), TargetSketch::Service(1)],
-        first_instances: Capacity::NO_LIMIT,
-        windows,
-        effect,
-    })
+fn everywhere(grid: Grid, effect: impl Strategy<Value = Effect> + 'static) -> BoxedStrategy<FaultSketch> {
+    (window(grid, 0..=4, 16), effect)
+        .prop_map(|(windows, effect)| FaultSketch {
+            targets: vec![TargetSketch::Service(0), TargetSketch::Service(1)],
+            first_instances: Capacity::NO_LIMIT,
+            windows,
+            effect,
+        })
+        .boxed()
 }
 
 fn window(grid: Grid, from: RangeInclusive<u64>, longest: u64) -> impl Strategy<Value = Windows> {

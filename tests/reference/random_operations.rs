@@ -9,23 +9,24 @@ use stormsim::time::Span;
 use super::random_plan::Grid;
 
 /// Mostly keys that tell operations apart, as they should.
-pub fn operations() -> impl Strategy<Value = Operations> {
+pub fn operations() -> BoxedStrategy<Operations> {
     let keys = prop_oneof![
         1 => Just(Keys::None),
         5 => Just(Keys::PerOperation),
         1 => Just(Keys::PerAttempt),
         2 => Just(Keys::Reused),
     ];
-    (keys, any::<bool>()).prop_map(|(keys, dead_letters)| Operations { keys, dead_letters })
+    (keys, any::<bool>()).prop_map(|(keys, dead_letters)| Operations { keys, dead_letters }).boxed()
 }
 
 /// A store may be there without anything being written, and the other way round.
-pub fn effects(grid: Grid) -> impl Strategy<Value = Effects> {
+pub fn effects(grid: Grid) -> BoxedStrategy<Effects> {
     let both = (any::<bool>(), option::weighted(0.8, store(grid)));
     prop_oneof![
         1 => Just(Effects::NONE),
         1 => both.prop_map(|(writes, store)| Effects { writes, store }),
     ]
+    .boxed()
 }
 
 /// Some results are gone by the next attempt.

@@ -13,7 +13,6 @@ use proptest::sample::{select, subsequence};
 use stormsim::dist::{Dist, probability};
 use stormsim::failure::ErrorKind;
 use stormsim::plan::{Cancel, DeadlineRule};
-use stormsim::policy::{Backoff, Beyond, CapOrder, DelayRule, Jitter, ServerDelay};
 use stormsim::time::{Instant, Span};
 
 use super::random_arrivals::group_arrivals;
@@ -22,10 +21,9 @@ use super::random_capacity::{cancel, capacity};
 use super::random_duplicates::impatient;
 use super::random_fault::fault;
 use super::random_operations::{effects, operations};
+use super::random_policy::policy;
 use super::random_protection::protection;
-use super::sketch::{
-    CallSketch, ChainSketch, GroupSketch, PolicySketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch,
-};
+use super::sketch::{CallSketch, ChainSketch, GroupSketch, PoolSketch, ServiceSketch, Sketch, StepCallSketch};
 
 /// A plan of 1 to 3 groups, 1 to 6 services, 1 to 3 policies, up to 3 budgets and up to 5 faults; at most a few
 /// thousand events.
@@ -46,7 +44,7 @@ pub fn random_plan() -> impl Strategy<Value = Sketch> {
     ]
 }
 
-fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
+fn plan_on(grid: Grid) -> BoxedStrategy<Sketch> {
     let parts = (vec(group(grid), 1..=3), services(grid), vec(policy(grid), 1..=3), budgets(grid));
     let horizons = (option::weighted(0.33, grid.instants(1..=24)), grid.instants(16..=32));
     let time = (horizons, measured(grid), bucket(grid));
@@ -54,32 +52,34 @@ fn plan_on(grid: Grid) -> impl Strategy<Value = Sketch> {
     let cancel = option::weighted(0.5, prop_oneof![2 => Just(Cancel::Running), 1 => cancel()]);
     let faults = prop_oneof![1 => vec(fault(grid), 0..=1), 2 => vec(fault(grid), 2..=5)];
     let limits = (prop::bool::weighted(0.25), cancel);
-    (parts, faults, limits, time).prop_map(
-        |((groups, services, policies, budgets), faults, (unlimited, cancel), (horizons, measured, bucket))| {
-            let ((horizon, last_horizon), (warmup, windows)) = (horizons, measured);
-            Sketch {
-                groups,
-                services,
-                unlimited,
-                cancel,
-                policies,
-                budgets,
-                faults,
-                horizon,
-                last_horizon,
-                warmup,
-                windows,
-                bucket,
-            }
-        },
-    )
+    (parts, faults, limits, time)
+        .prop_map(
+            |((groups, services, policies, budgets), faults, (unlimited, cancel), (horizons, measured, bucket))| {
+                let ((horizon, last_horizon), (warmup, windows)) = (horizons, measured);
+                Sketch {
+                    groups,
+                    services,
+                    unlimited,
+                    cancel,
+                    policies,
+                    budgets,
+                    faults,
+                    horizon,
+                    last_horizon,
+                    warmup,
+                    windows,
+                    bucket,
+                }
+            },
+        )
+        .boxed()
 }
 
 /// A warmup and windows, before, within and after what happens in most plans.
-fn measured(grid: Grid) -> impl Strategy<Value = (Instant, Vec<Range<Instant>>)> {
+fn measured(grid: Grid) -> BoxedStrategy<(Instant, Vec<Range<Instant>>)> {
     let warmup = prop_oneof![3 => Just(Instant::ZERO), 1 => grid.instants(1..=16)];
     let window = (grid.instants(0..=16), grid.steps(1..=16)).prop_map(|(from, lasts)| from..from + lasts);
-    (warmup, prop_oneof![2 => vec(window.clone(), 0..=0), 1 => vec(window, 1..=3)])
+    (warmup, prop_oneof![2 => vec(window.clone(), 0..=0), 1 => vec(window, 1..=3)]).boxed()
 }
 
 /// The distance of the instants at which most things happen.
@@ -109,53 +109,60 @@ fn bucket(grid: Grid) -> impl Strategy<Value = Span> {
     select(vec![grid.times(20), grid.times(1), beside(2), beside(5), grid.times(200)])
 }
 
-fn group(grid: Grid) -> impl Strategy<Value = GroupSketch> {
+fn group(grid: Grid) -> BoxedStrategy<GroupSketch> {
     // Sometimes more than servers can take.
     let clients = prop_oneof![1 => 1..=4u32, 1 => 5..=12u32];
-    (clients, group_arrivals(grid), operations(), vec((any::<u64>(), call(grid)), 1..=3)).prop_map(
-        |(clients, (window, arrivals), operations, calls)| GroupSketch { clients, window, arrivals, operations, calls },
-    )
+    (clients, group_arrivals(grid), operations(), vec((any::<u64>(), call(grid)), 1..=3))
+        .prop_map(|(clients, (window, arrivals), operations, calls)| GroupSketch {
+            clients,
+            window,
+            arrivals,
+            operations,
+            calls,
+        })
+        .boxed()
 }
 
 /// Mostly few, so that much arrives at each.
-fn services(grid: Grid) -> impl Strategy<Value = Vec<ServiceSketch>> {
-    prop_oneof![2 => vec(service(grid), 1..=3), 1 => vec(service(grid), 4..=6)]
+fn services(grid: Grid) -> BoxedStrategy<Vec<ServiceSketch>> {
+    prop_oneof![2 => vec(service(grid), 1..=3), 1 => vec(service(grid), 4..=6)].boxed()
 }
 
-fn service(grid: Grid) -> impl Strategy<Value = ServiceSketch> {
+fn service(grid: Grid) -> BoxedStrategy<ServiceSketch> {
     let step = prop_oneof![1 => vec(step_call(grid), 1), 2 => vec(step_call(grid), 2..=3)];
     // Often quick, so that there is time left for calls, and for the calls of those.
     let service_time = prop_oneof![1 => Just(Dist::ZERO), 3 => dist(grid)];
     (service_time, vec(step, 1..=3), capacity(grid), effects(grid))
         .prop_map(|(service_time, steps, capacity, effects)| ServiceSketch { service_time, steps, capacity, effects })
+        .boxed()
 }
 
-fn step_call(grid: Grid) -> impl Strategy<Value = StepCallSketch> {
+fn step_call(grid: Grid) -> BoxedStrategy<StepCallSketch> {
     let copies = prop_oneof![2 => Just(1u32), 3 => 2..=4u32];
     let made = prop_oneof![6 => Just(1.0), 2 => Just(0.5), 1 => Just(0.0)].prop_map(probability);
-    (chain(grid), copies, 0..4u32, made, prop::bool::weighted(0.3)).prop_map(
-        |(chain, copies, required, probability, optional)| StepCallSketch {
+    (chain(grid), copies, 0..4u32, made, prop::bool::weighted(0.3))
+        .prop_map(|(chain, copies, required, probability, optional)| StepCallSketch {
             chain,
             copies,
             required,
             probability,
             optional,
-        },
-    )
+        })
+        .boxed()
 }
 
-fn chain(grid: Grid) -> impl Strategy<Value = ChainSketch> {
+fn chain(grid: Grid) -> BoxedStrategy<ChainSketch> {
     let fallbacks = prop_oneof![1 => vec(call(grid), 0), 1 => vec(call(grid), 1..=2)];
-    (call(grid), fallbacks).prop_map(|(call, fallbacks)| ChainSketch { call, fallbacks })
+    (call(grid), fallbacks).prop_map(|(call, fallbacks)| ChainSketch { call, fallbacks }).boxed()
 }
 
-fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
+fn call(grid: Grid) -> BoxedStrategy<CallSketch> {
     let limits =
         (option::weighted(0.5, grid.steps(1..=2)), of(grid.steps(1..=6)), option::weighted(0.6, grid.steps(1..=8)));
     let slots = (option::weighted(0.65, pool(grid)), any::<bool>());
     let retries = (any::<u8>(), option::weighted(0.8, any::<u8>()));
-    (any::<u8>(), network(grid), limits, deadline(grid), retries, slots, protection(grid)).prop_map(
-        |(target, network, limits, deadline, (policy, budget), (pool, avoid_previous), protection)| {
+    (any::<u8>(), network(grid), limits, deadline(grid), retries, slots, protection(grid))
+        .prop_map(|(target, network, limits, deadline, (policy, budget), (pool, avoid_previous), protection)| {
             let (breaker, throttle, hedge) = protection;
             // Hedges only take slots that are free.
             let more = u32::from(hedge.is_some());
@@ -175,8 +182,8 @@ fn call(grid: Grid) -> impl Strategy<Value = CallSketch> {
                 hedge,
                 avoid_previous,
             }
-        },
-    )
+        })
+        .boxed()
 }
 
 /// Mostly fewer slots than attempts, and waits as long as timeouts.
@@ -186,25 +193,27 @@ fn pool(grid: Grid) -> impl Strategy<Value = PoolSketch> {
 }
 
 /// Mostly no time at all; else as long as the connect timeouts, and often longer.
-fn network(grid: Grid) -> impl Strategy<Value = Dist> {
+fn network(grid: Grid) -> BoxedStrategy<Dist> {
     prop_oneof![
         4 => Just(Dist::ZERO),
         2 => grid.steps(1..=3).prop_map(Dist::Constant),
         1 => dist(grid),
     ]
+    .boxed()
 }
 
 /// The reserves of both kinds reach from nothing to more than there is.
-fn deadline(grid: Grid) -> impl Strategy<Value = DeadlineRule> {
+fn deadline(grid: Grid) -> BoxedStrategy<DeadlineRule> {
     prop_oneof![
         1 => Just(DeadlineRule::Keep),
         1 => grid.steps(0..=3).prop_map(DeadlineRule::PassLess),
         1 => select(vec![0.0, 0.1, 0.3, 1.0]).prop_map(DeadlineRule::PassLessShare),
     ]
+    .boxed()
 }
 
 /// Times that are mostly constant and on the grid; zero among them, always and sometimes.
-pub fn dist(grid: Grid) -> impl Strategy<Value = Dist> {
+pub fn dist(grid: Grid) -> BoxedStrategy<Dist> {
     prop_oneof![
         6 => grid.steps(0..=4).prop_map(Dist::Constant),
         2 => (grid.steps(0..=1), 1..=4u64).prop_map(move |(min, values)| Dist::Uniform { min, values, step: grid.0 }),
@@ -213,66 +222,14 @@ pub fn dist(grid: Grid) -> impl Strategy<Value = Dist> {
         1 => Just(Dist::lognormal(grid.times(1), grid.times(10))),
         1 => Just(Dist::Percentiles(vec![(0.5, grid.times(1)), (0.9, grid.times(4))])),
     ]
-}
-
-fn policy(grid: Grid) -> impl Strategy<Value = PolicySketch> {
-    let times = (
-        backoff(grid),
-        of(grid.steps(1..=4)),
-        jitter(grid),
-        prop_oneof![3 => Just(Span::ZERO), 1 => grid.steps(1..=3)],
-    );
-    let orders = select(vec![CapOrder::BeforeJitter, CapOrder::AfterJitter, CapOrder::Both]);
-    let errors = (retry_on(), server_delay(grid));
-    (prop_oneof![1 => Just(1u32), 5 => 2..=4u32], times, orders, errors).prop_map(
-        |(max_attempts, (backoff, cap, jitter, min_attempt), cap_order, (retry_on, server_delay))| PolicySketch {
-            max_attempts,
-            backoff,
-            cap,
-            cap_order,
-            jitter,
-            retry_on,
-            min_attempt,
-            server_delay,
-        },
-    )
-}
-
-/// As long as the delays that servers ask for, longer and shorter.
-fn server_delay(grid: Grid) -> impl Strategy<Value = ServerDelay> {
-    let rules = select(vec![DelayRule::Ignore, DelayRule::Floor, DelayRule::Replace]);
-    let jitter = prop_oneof![2 => Just(Dist::ZERO), 1 => dist(grid)];
-    let longest = prop_oneof![1 => Just(Span::UNLIMITED), 2 => grid.steps(0..=3)];
-    (rules, jitter, longest, select(vec![Beyond::Clamp, Beyond::Stop]))
-        .prop_map(|(rule, jitter, at_most, beyond)| ServerDelay { rule, jitter, at_most, beyond })
-}
-
-fn backoff(grid: Grid) -> impl Strategy<Value = Backoff> {
-    prop_oneof![
-        2 => Just(Backoff::None),
-        2 => grid.steps(0..=3).prop_map(Backoff::Fixed),
-        1 => grid.steps(0..=2).prop_map(|step| Backoff::Linear { step }),
-        1 => (grid.steps(0..=2), select(vec![0.5, 1.0, 1.5, 2.0]))
-            .prop_map(|(base, factor)| Backoff::Exponential { base, factor }),
-        1 => (grid.steps(0..=2), select(vec![1.0, 3.0])).prop_map(|(base, factor)| Backoff::Decorrelated { base, factor }),
-        1 => vec(grid.steps(0..=4), 1..=3).prop_map(Backoff::Explicit),
-    ]
-}
-
-fn jitter(grid: Grid) -> impl Strategy<Value = Jitter> {
-    prop_oneof![
-        4 => Just(Jitter::None),
-        1 => Just(Jitter::Full),
-        1 => Just(Jitter::Equal),
-        1 => select(vec![0.0, 0.2, 1.0]).prop_map(Jitter::Spread),
-        1 => dist(grid).prop_map(Jitter::Add),
-    ]
+    .boxed()
 }
 
 /// Mostly every kind, so that calls are tried again; else any set of them.
-fn retry_on() -> impl Strategy<Value = Vec<ErrorKind>> {
+pub(super) fn retry_on() -> BoxedStrategy<Vec<ErrorKind>> {
     prop_oneof![
         3 => Just(ErrorKind::ALL.to_vec()),
         1 => subsequence(ErrorKind::ALL.to_vec(), 0..=ErrorKind::ALL.len()),
     ]
+    .boxed()
 }

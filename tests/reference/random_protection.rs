@@ -16,45 +16,47 @@ use super::random_plan::{Grid, dist};
 type Protection = (Option<Guard<Breaker>>, Option<Guard<Throttle>>, Option<Hedge<Span>>);
 
 /// Most calls have none, lest little is sent.
-pub fn protection(grid: Grid) -> impl Strategy<Value = Protection> {
+pub fn protection(grid: Grid) -> BoxedStrategy<Protection> {
     (
         option::weighted(0.4, guard(breaker(grid))),
         option::weighted(0.15, guard(throttle(grid))),
         option::weighted(0.35, hedge(grid)),
     )
+        .boxed()
 }
 
 /// Mostly one state for all, so that more happens to it.
-fn guard<R: std::fmt::Debug>(rule: impl Strategy<Value = R>) -> impl Strategy<Value = Guard<R>> {
-    (rule, prop::bool::weighted(0.3)).prop_map(|(rule, by_instance)| Guard { rule, by_instance })
+fn guard<R: std::fmt::Debug + 'static>(rule: impl Strategy<Value = R> + 'static) -> BoxedStrategy<Guard<R>> {
+    (rule, prop::bool::weighted(0.3)).prop_map(|(rule, by_instance)| Guard { rule, by_instance }).boxed()
 }
 
 /// Mostly what is a failure unless it is said otherwise; else any set of errors.
-pub fn failure_on() -> impl Strategy<Value = ErrorSet> {
+pub fn failure_on() -> BoxedStrategy<ErrorSet> {
     prop_oneof![
         3 => Just(ErrorSet::FAILURES),
         1 => subsequence(ErrorKind::ALL.to_vec(), 0..=ErrorKind::ALL.len()).prop_map(ErrorSet::from_iter),
     ]
+    .boxed()
 }
 
-fn breaker(grid: Grid) -> impl Strategy<Value = Breaker> {
+fn breaker(grid: Grid) -> BoxedStrategy<Breaker> {
     let half_open = prop_oneof![2 => Just(1u32), 4 => 2..=3u32, 1 => Just(Breaker::NO_LIMIT)];
     let counts = select(vec![Counts::Attempts, Counts::Attempts, Counts::Calls]);
     let position = select(vec![Position::Inside, Position::Inside, Position::Outside]);
-    (trip(grid), failure_on(), open_times(grid), half_open, counts, position).prop_map(
-        |(trip, failure_on, open, half_open, counts, position)| Breaker {
+    (trip(grid), failure_on(), open_times(grid), half_open, counts, position)
+        .prop_map(|(trip, failure_on, open, half_open, counts, position)| Breaker {
             trip,
             failure_on,
             open,
             half_open,
             counts,
             position,
-        },
-    )
+        })
+        .boxed()
 }
 
 /// From the first failure on, mostly.
-fn trip(grid: Grid) -> impl Strategy<Value = Trip> {
+fn trip(grid: Grid) -> BoxedStrategy<Trip> {
     let few = || prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
     let bad = prop_oneof![Just(Badness::Failure), grid.steps(0..=3).prop_map(Badness::SlowerThan)];
     let over = prop_oneof![
@@ -70,6 +72,7 @@ fn trip(grid: Grid) -> impl Strategy<Value = Trip> {
             Trip::Ratio { of, share, over, min_calls }
         }),
     ]
+    .boxed()
 }
 
 /// Of which a tenth is less than a step of the grid, and more.
@@ -78,7 +81,7 @@ fn windows(grid: Grid) -> impl Strategy<Value = Span> {
 }
 
 /// The same each time, or longer each time, and drawn.
-fn open_times(grid: Grid) -> impl Strategy<Value = Schedule> {
+fn open_times(grid: Grid) -> BoxedStrategy<Schedule> {
     let jitter = prop_oneof![
         3 => Just(Jitter::None),
         1 => Just(Jitter::Full),
@@ -86,32 +89,36 @@ fn open_times(grid: Grid) -> impl Strategy<Value = Schedule> {
         1 => dist(grid).prop_map(Jitter::Add),
     ];
     let cap = prop_oneof![1 => Just(Span::UNLIMITED), 1 => grid.steps(2..=6)];
-    (grid.steps(1..=4), select(vec![1.0, 1.0, 1.5, 2.0]), cap, jitter).prop_map(|(base, factor, cap, jitter)| {
-        Schedule::new(Backoff::Exponential { base, factor }, cap, CapOrder::BeforeJitter, jitter)
-    })
+    (grid.steps(1..=4), select(vec![1.0, 1.0, 1.5, 2.0]), cap, jitter)
+        .prop_map(|(base, factor, cap, jitter)| {
+            Schedule::new(Backoff::Exponential { base, factor }, cap, CapOrder::BeforeJitter, jitter)
+        })
+        .boxed()
 }
 
-fn throttle(grid: Grid) -> impl Strategy<Value = Throttle> {
+fn throttle(grid: Grid) -> BoxedStrategy<Throttle> {
     let admission = (select(vec![0.5, 0.95, 1.0]), select(vec![1.0, 2.0]), select(vec![0.5, 0.8, 1.0]));
     let rule = prop_oneof![
         1 => select(vec![1.0, 1.1, 2.0]).prop_map(|k| ThrottleRule::Adaptive { k }),
         1 => admission
             .prop_map(|(success, aggression, max)| ThrottleRule::Admission { success, aggression, max }),
     ];
-    (rule, failure_on(), windows(grid)).prop_map(|(rule, failure_on, window)| Throttle { rule, failure_on, window })
+    (rule, failure_on(), windows(grid))
+        .prop_map(|(rule, failure_on, window)| Throttle { rule, failure_on, window })
+        .boxed()
 }
 
 /// Soon, and often fewer than are due.
-fn hedge(grid: Grid) -> impl Strategy<Value = Hedge<Span>> {
+fn hedge(grid: Grid) -> BoxedStrategy<Hedge<Span>> {
     let copies = prop_oneof![2 => Just(1u32), 1 => 2..=3u32];
     let in_flight = prop_oneof![2 => Just(Capacity::NO_LIMIT), 2 => Just(1u32), 1 => 2..=3u32];
-    (grid.steps(1..=2), copies, in_flight, any::<bool>(), any::<bool>()).prop_map(
-        |(after, copies, in_flight, by_instance, cancel_losers)| Hedge {
+    (grid.steps(1..=2), copies, in_flight, any::<bool>(), any::<bool>())
+        .prop_map(|(after, copies, in_flight, by_instance, cancel_losers)| Hedge {
             after,
             copies,
             in_flight,
             by_instance,
             cancel_losers,
-        },
-    )
+        })
+        .boxed()
 }

@@ -8,6 +8,7 @@ use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
 use super::agenda::Slot;
+use super::waits::Wait;
 
 pub use super::work::{Known, Spent, StepCall, Struck, Work, WorkEnd};
 
@@ -151,8 +152,8 @@ pub struct Call {
     pub sent: u32,
     /// When it was to be tried again, and after which error.
     pub retries: Vec<(Instant, ErrorKind)>,
-    /// The backoff before the latest attempt; zero before there was one.
-    pub previous_backoff: Span,
+    /// The waits before its retries so far.
+    pub waits: Vec<Wait>,
     /// The server that was picked last for an attempt while its caller waited for it.
     pub previous_server: Option<u32>,
     /// What its breaker said when it was asked last, if it let something through.

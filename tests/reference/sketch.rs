@@ -5,7 +5,7 @@ use std::ops::Range;
 use stormsim::dist::Dist;
 use stormsim::failure::ErrorKind;
 use stormsim::plan::{Arrivals, Cancel, Capacity, DeadlineRule, Effect, Effects, Guard, Hedge, Operations, Windows};
-use stormsim::policy::{Backoff, Breaker, BudgetRule, CapOrder, Jitter, ServerDelay, Throttle};
+use stormsim::policy::{Backoff, Breaker, BudgetRule, CapOrder, Jitter, Refinement, ServerDelay, Throttle};
 use stormsim::time::{Instant, Span};
 
 /// A plan to be.
@@ -152,8 +152,14 @@ pub struct PolicySketch {
     pub jitter: Jitter,
     /// What is tried again.
     pub retry_on: Vec<ErrorKind>,
+    /// What few schedules have.
+    pub refinement: Refinement,
+    /// The base of an exponential backoff after errors that throttle, if it is another.
+    pub base_throttled: Option<Span>,
     /// The shortest useful attempt.
     pub min_attempt: Span,
+    /// How long after its call a retry begins at the latest.
+    pub max_elapsed: Option<Span>,
     /// What it makes of a server's delay.
     pub server_delay: ServerDelay,
 }

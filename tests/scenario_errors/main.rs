@@ -12,6 +12,7 @@ mod model;
 mod operations;
 mod overrides;
 mod protection;
+mod retries;
 mod syntax;
 mod told;
 mod values;

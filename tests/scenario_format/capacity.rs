@@ -137,6 +137,8 @@ fn finite_servers_become_exactly_this_plan() {
             retry_on: ErrorSet::RETRYABLE,
             min_attempt: Span::ZERO,
             server_delay: ServerDelay::IGNORE,
+            throttled: None,
+            max_elapsed: Span::UNLIMITED,
         }],
         budgets: vec![],
         faults: vec![],

@@ -8,7 +8,7 @@ use stormsim::failure::ErrorKind;
 use stormsim::plan::{
     CallId, Capacity, Direction, Effect, Failure, Fault, GroupId, Recovery, ServiceId, Target, Windows,
 };
-use stormsim::policy::{Beyond, DelayRule, ServerDelay};
+use stormsim::policy::{Beyond, DelayRule, Jitter, ServerDelay};
 use stormsim::scenario::{Overrides, Scenario};
 use stormsim::time::{Instant, Span};
 
@@ -217,8 +217,7 @@ fn a_policy_may_listen_to_servers() {
         let scenario = parse(SMALL, &set(&[&format!("retries.r.retry_after={setting}")]));
         only_plan(&scenario).policy_of(CallId(0)).server_delay.clone()
     };
-    let floor =
-        ServerDelay { rule: DelayRule::Floor, jitter: Dist::ZERO, at_most: Span::UNLIMITED, beyond: Beyond::Clamp };
+    let floor = ServerDelay { rule: DelayRule::Floor, ..ServerDelay::IGNORE };
     assert_eq!(delay("ignore"), ServerDelay::IGNORE);
     assert_eq!(delay("{}"), floor);
     assert_eq!(
@@ -232,9 +231,20 @@ fn a_policy_may_listen_to_servers() {
         ),
         ServerDelay {
             rule: DelayRule::Replace,
-            jitter: Dist::Uniform { min: Span::ZERO, values: 6, step: Span::from_ns(1) },
+            jitter: Jitter::Add(Dist::Uniform { min: Span::ZERO, values: 6, step: Span::from_ns(1) }),
             at_most: Span::from_s(300),
             beyond: Beyond::Stop,
+            ..ServerDelay::IGNORE
+        }
+    );
+    assert_eq!(
+        delay("{ rule = \"floor\", beyond = \"ignore\", upward = 0.5, over_own = \"5s\", required = true }"),
+        ServerDelay {
+            jitter: Jitter::Upward(0.5),
+            beyond: Beyond::Ignore,
+            over_own: Span::from_s(5),
+            required: true,
+            ..floor
         }
     );
     assert_eq!(delay("{ rule = \"ignore\" }").rule, DelayRule::Ignore);

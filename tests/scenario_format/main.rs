@@ -13,6 +13,7 @@ mod operations;
 mod overrides;
 mod plan;
 mod protection;
+mod retries;
 
 use std::path::Path;
 

@@ -89,6 +89,8 @@ fn three_tier_policies() -> Vec<RetryPolicy> {
         retry_on,
         min_attempt,
         server_delay: ServerDelay::IGNORE,
+        throttled: None,
+        max_elapsed: Span::UNLIMITED,
     };
     let growing = Backoff::Exponential { base: Span::from_ms(100), factor: 2.0 };
     vec![

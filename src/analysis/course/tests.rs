@@ -258,3 +258,55 @@ fn attempts_at_most_are_those_that_the_errors_allow() {
     assert_eq!(most(call, r#"backoff = { fixed = "200ms" }"#), Some(2));
     assert_eq!(most("", r#"backoff = { fixed = "200ms" }"#), Some(10));
 }
+
+/// With waits of 1 s and attempts of 500 ms retries begin after 1.5, 3 and 4.5 s: the last is not begun where that is
+/// later than the policy allows, and an attempt that has begun lasts as long as it lasts.
+#[test]
+fn a_policy_ends_calls_with_time() {
+    let late = |max_elapsed: &str, more: &str| {
+        let policy = format!(r#"backoff = {{ fixed = "1s" }}, max_elapsed = "{max_elapsed}", {more}"#);
+        course("", &policy, Failing::Late(ms(500)))
+    };
+    for attempts in ["max_attempts = 9", r#"max_attempts = "unlimited""#] {
+        assert_eq!(latest(&late("4500ms", attempts)), (vec![0.0, 1.5, 3.0, 4.5], Some(5.0), Over::MaxElapsed));
+        assert_eq!(latest(&late("4499ms", attempts)), (vec![0.0, 1.5, 3.0], Some(3.5), Over::MaxElapsed));
+        assert_eq!(latest(&late("0s", attempts)), (vec![0.0], Some(0.5), Over::MaxElapsed));
+    }
+    assert_eq!(latest(&late("1h", "max_attempts = 2")), (vec![0.0, 1.5], Some(2.0), Over::Exhausted));
+    // Waits that are drawn may leave time for more.
+    let drawn = late("4s", r#"jitter = "full", max_attempts = 5"#);
+    assert_eq!((drawn.fewest, drawn.most, drawn.given_up), (Some(3), Some(5), Some(ms(4_500))));
+    // Without a wait and without an attempt that takes time no time passes.
+    let policy = r#"max_attempts = "unlimited", max_elapsed = "1s""#;
+    let at_once = course("", policy, Failing::Late(Span::ZERO));
+    assert_eq!((at_once.most, at_once.over), (None, Over::NotFollowed));
+    // The call's own limit, where that is sooner.
+    let policy = r#"max_attempts = "unlimited", max_elapsed = "1h", backoff = { fixed = "1s" }"#;
+    let limited = course(r#", total_timeout = "2s""#, policy, Failing::Late(ms(500)));
+    assert_eq!(latest(&limited), (vec![0.0, 1.5], Some(2.0), Over::Deadline));
+}
+
+/// Nobody says when to come back: the first attempt is the last. Of those that may be told either may be.
+#[test]
+fn a_word_that_is_required_ends_calls_without_it() {
+    let policy = r#"max_attempts = 3, retry_after = { required = true }"#;
+    for failing in [Failing::Refused, Failing::Late(ms(5)), Failing::Silently, Failing::Anyhow(Span::UNLIMITED)] {
+        let course = course(r#", timeout = "1s""#, policy, failing);
+        assert_eq!((course.most, course.over), (Some(1), Over::NotRetryable), "{failing:?}");
+    }
+    let mut told = plan("", policy);
+    told.services[0].capacity.limiter = crate::policy::Limiter::FixedWindow { limit: 1, every: Span::from_s(1) };
+    told.services[0].capacity.retry_after = Some(Span::from_s(1));
+    let course = Course::of(&told, CallId(0), Failing::Late(ms(5)), Span::UNLIMITED);
+    assert_eq!((course.fewest, course.most), (Some(1), Some(3)));
+}
+
+/// Errors that throttle have waits of their own, which an attempt that is refused or finds nobody does not meet.
+#[test]
+fn only_what_may_be_throttled_waits_so_long() {
+    let policy = r#"max_attempts = 2, backoff = { exponential = { base = "50ms", base_throttled = "1s" } }"#;
+    let second = |failing| course("", policy, failing).starts[1];
+    let start = |earliest, latest| Start { earliest: ms(earliest), latest: ms(latest) };
+    assert_eq!(second(Failing::Refused), start(50, 50));
+    assert_eq!(second(Failing::Late(Span::ZERO)), start(50, 1_000));
+}

@@ -1,5 +1,6 @@
 //! What rules find.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
@@ -8,8 +9,10 @@ use serde::{Serialize, Serializer};
 
 use crate::analysis::lint::{Rule, words};
 use crate::experiment::Position;
+use crate::import::Remark;
 use crate::scenario::places::{Effective, Found, Places};
-use crate::scenario::{Allowed, Diagnostic, Severity};
+use crate::scenario::source::Place;
+use crate::scenario::{Allowed, BASE, Diagnostic, Severity};
 
 /// What a rule has found at one place of a file.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,7 +27,7 @@ pub struct Finding {
     /// What it does in this file: a sentence with its figure.
     pub figure: String,
     /// What to use instead.
-    pub instead: &'static str,
+    pub instead: Cow<'static, str>,
     /// The setting that it is about.
     pub path: String,
     /// In which variants it is so, in the order of the file.
@@ -35,7 +38,7 @@ pub struct Finding {
     /// The reason for which it is allowed; none if it is not.
     pub allowed: Option<String>,
     #[serde(skip)]
-    place: Option<std::ops::Range<usize>>,
+    place: Option<Place>,
 }
 
 fn in_a_word<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok, S::Error> {
@@ -43,6 +46,32 @@ fn in_a_word<S: Serializer>(severity: &Severity, serializer: S) -> Result<S::Ok,
 }
 
 impl Finding {
+    /// What is to be known of a file that was imported.
+    pub(super) fn remark(rule: &'static Rule, remark: &Remark, position: Option<Position>) -> Self {
+        Self {
+            rule: rule.id,
+            severity: rule.severity,
+            message: remark.message.clone(),
+            figure: remark.sort.consequence().to_owned(),
+            instead: remark.hint.clone().map_or(Cow::Borrowed(rule.instead), Cow::Owned),
+            path: String::new(),
+            variants: vec![BASE.to_owned()],
+            position,
+            allowed: None,
+            place: Some(remark.place.clone()),
+        }
+    }
+
+    /// The same at another place.
+    pub(super) fn at(self, place: &Place, position: Option<Position>) -> Self {
+        Self { place: Some(place.clone()), position, ..self }
+    }
+
+    /// Where it begins.
+    pub(super) fn start(&self) -> Option<usize> {
+        self.place.as_ref().map(|place| place.start)
+    }
+
     /// In which variants it is so, in words; none if it is in all of so many.
     pub(super) fn within(&self, variants: usize) -> Option<String> {
         let noun = if self.variants.len() == 1 { "variant" } else { "variants" };
@@ -66,7 +95,7 @@ impl Finding {
             Some(within) => message.note(within),
             None => message,
         };
-        message.hint(self.instead)
+        message.hint(&*self.instead)
     }
 }
 
@@ -160,7 +189,7 @@ impl<'a> Findings<'a> {
                     severity,
                     message,
                     figure,
-                    instead,
+                    instead: Cow::Borrowed(instead),
                     path,
                     variants,
                     position,
@@ -181,7 +210,7 @@ impl<'a> Findings<'a> {
             severity: unused.severity,
             message: format!("`{rule}` is allowed{}, but it finds nothing", whereabouts(row)),
             figure: idle_figure(row, self.places),
-            instead: unused.instead,
+            instead: Cow::Borrowed(unused.instead),
             path: "allow".to_owned(),
             variants: variants.to_vec(),
             position: self.places.position(place),
@@ -190,7 +219,7 @@ impl<'a> Findings<'a> {
         });
         let mut findings: Vec<Finding> = idle.collect();
         findings.extend(self.found.into_values());
-        findings.sort_by_key(|finding| finding.place.as_ref().map(|place| place.start));
+        findings.sort_by_key(Finding::start);
         findings
     }
 }

@@ -21,10 +21,13 @@ pub use findings::Finding;
 pub use rule::{Example, Rule};
 pub use rules::RULES;
 
+use std::path::Path;
+
 use findings::Findings;
 use rule::Check;
 use subject::Subject;
 
+use crate::import::Imported;
 use crate::scenario::places::Places;
 use crate::scenario::source::Sources;
 use crate::scenario::suggest;
@@ -77,6 +80,28 @@ impl Linted {
     pub fn allowed(&self) -> usize {
         self.findings.iter().filter(|it| it.allowed.is_some()).count()
     }
+}
+
+/// Looks at a file of another product, as the scenario that it makes. Only what the file says is judged, at its places
+/// in it, and not what a scenario must assume beside that.
+///
+/// # Errors
+/// What it makes is no scenario.
+pub fn imported(imported: &Imported) -> Result<Linted, Diagnostics> {
+    let file = ScenarioFile::of("the scenario that it makes", imported.scenario(), Path::new(""));
+    let Linted { findings, variants, .. } = lint(&file, &Overrides::default())?;
+    let sources = imported.sources();
+    let said = findings.into_iter().filter_map(|finding| {
+        let place = imported.place(&finding.path)?;
+        Some(finding.at(&place, sources.position(&place)))
+    });
+    let told = imported.remarks().map(|(id, remark)| {
+        let rule = rule(id).expect("each sort of remark has a rule");
+        Finding::remark(rule, remark, sources.position(&remark.place))
+    });
+    let mut findings: Vec<Finding> = said.chain(told).collect();
+    findings.sort_by_key(Finding::start);
+    Ok(Linted { findings, sources, variants })
 }
 
 /// The ids of all rules.

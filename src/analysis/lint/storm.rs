@@ -100,11 +100,12 @@ impl Subject<'_> {
     pub fn impatient(&self) -> Vec<Impatient> {
         let calls = self.retrying().filter(|(id, call, policy)| {
             // Calls that go on without an end need no others to begin.
-            let is_endless = policy.max_attempts == u32::MAX && self.time_limit(*id) >= Span::LIMIT;
+            let is_endless =
+                policy.max_attempts == u32::MAX && self.time_limit(*id).min(policy.max_elapsed) >= Span::LIMIT;
             let is_let_on = is_endless && call.budget.is_none() && call.throttle.is_none() && !has_breaker_inside(call);
             (is_let_on || !is_held_back(call))
                 && call.timeout.after < Span::LIMIT
-                && policy.retry_on.contains(ErrorKind::Timeout)
+                && policy.retries_untold(ErrorKind::Timeout)
                 && self.course(*id, Failing::Silently).most.is_none_or(|most| most > 1)
         });
         let waits = calls.map(|(call, Call { timeout, network, .. }, _)| Impatient {

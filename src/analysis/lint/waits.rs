@@ -4,11 +4,11 @@ use crate::analysis::lint::subject::{Crowd, Subject, Used};
 use crate::analysis::servers::{self, Asked};
 use crate::dist::Dist;
 use crate::plan::{CallId, Fault};
-use crate::policy::{Backoff, Schedule, WaitRange};
+use crate::policy::{Backoff, RetryPolicy, Schedule, WaitRange};
 use crate::time::Span;
 
 /// So many retries are looked at: waits that grow have grown by then.
-const LOOKED_AT: u32 = 64;
+pub const LOOKED_AT: u32 = 64;
 
 /// Who comes within this time comes at once.
 pub const AT_ONCE: Span = Span::from_ms(100);
@@ -19,8 +19,8 @@ pub fn done_at_once(per_second: f64) -> f64 {
 }
 
 /// The waits before retries 1, 2, ... of a policy, as far as they are looked at.
-pub fn allowed(schedule: &Schedule, max_attempts: u32) -> Vec<WaitRange> {
-    schedule.ranges().take((max_attempts - 1).min(LOOKED_AT) as usize).collect()
+pub fn allowed(policy: &RetryPolicy) -> Vec<WaitRange> {
+    policy.ranges().take((policy.max_attempts - 1).min(LOOKED_AT) as usize).collect()
 }
 
 /// The waits before retries 1, 2, ... that a call may come to: as many as there is time for if attempts fail at once
@@ -28,15 +28,13 @@ pub fn allowed(schedule: &Schedule, max_attempts: u32) -> Vec<WaitRange> {
 pub fn reachable(subject: &Subject<'_>, id: CallId) -> Vec<WaitRange> {
     let policy = subject.plan.policy_of(id);
     let limit = subject.time_limit(id);
-    let mut waits = allowed(&policy.schedule, policy.max_attempts);
-    if limit < Span::LIMIT {
-        let mut needed = policy.min_attempt;
-        let late = waits.iter().position(|wait| {
-            needed = needed + wait.shortest;
-            needed > limit
-        });
-        waits.truncate(late.unwrap_or(waits.len()));
-    }
+    let mut waits = allowed(policy);
+    let mut waited = Span::ZERO;
+    let late = waits.iter().position(|wait| {
+        waited = waited + wait.shortest;
+        limit < Span::LIMIT && waited + policy.min_attempt > limit || waited > policy.max_elapsed
+    });
+    waits.truncate(late.unwrap_or(waits.len()));
     waits
 }
 

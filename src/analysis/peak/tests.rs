@@ -183,3 +183,22 @@ fn timers_are_together_or_apart() {
     // Others have no set times.
     assert_eq!(peaks_of_timers("{ exponential = { mean = \"5s\" } }", jitter), (None, None));
 }
+
+/// All are back at once, and then over what is left of the window: the half of a second above the floor has 200 in each
+/// 100 ms. What is not begun any more is not there.
+#[test]
+fn windows_that_are_narrowed_are_as_even() {
+    let fixed = "max_retries = 1\nbackoff = { fixed = \"1s\" }\njitter = \"full\"\n";
+    about(peak(&format!("{fixed}floor = \"500ms\"")), 200.0);
+    about(peak(&format!("{fixed}floor = \"2s\"")), 1_000.0);
+    let spread = "max_retries = 1\nbackoff = { fixed = \"1s\" }\njitter = { spread = 0.5 }\ncap = \"1s\"\n";
+    about(peak(&format!("{spread}cap_order = \"narrow\"")), 200.0);
+    about(peak("max_retries = 1\nbackoff = { fixed = \"1s\" }\njitter = { upward = 0.5 }"), 200.0);
+    assert_eq!(peak("max_retries = 2\nimmediate = 1\nbackoff = { fixed = \"1s\" }\njitter = \"full\""), Some(1_000.0));
+    assert_eq!(peak("max_retries = 2\nbackoff = { fixed = \"40ms\" }"), Some(2_000.0));
+    assert_eq!(peak("max_retries = 2\nbackoff = { fixed = \"40ms\" }\nmax_elapsed = \"79ms\""), Some(1_000.0));
+    // Steps and curves have no such form; nobody says when to come back.
+    assert_eq!(peak(&format!("{fixed}granularity = \"1ms\"")), None);
+    assert_eq!(peak("max_retries = 2\nbackoff = { decorrelated_v2 = { base = \"1s\" } }"), None);
+    assert_eq!(peak(&format!("{fixed}retry_after = {{ required = true }}")), None);
+}

@@ -94,7 +94,8 @@ impl<'t> Budget<'t> {
                     None => policy.default(RATE, 0, "Linkerd: none, where a budget does not say"),
                 }
                 match ratio {
-                    Some((ratio, field)) => policy.read(RATIO, number(*ratio), field),
+                    // Less than a scenario can say is nothing.
+                    Some((ratio, field)) => policy.read(RATIO, number(if *ratio < 1e-6 { 0.0 } else { *ratio }), field),
                     None => policy.default(RATIO, 0, "Linkerd: none, where a budget does not say"),
                 }
             }

@@ -84,7 +84,7 @@ impl Schedule {
 mod tests {
     use super::*;
     use crate::dist::{Dist, mix};
-    use crate::policy::Backoff;
+    use crate::policy::{Backoff, Refinement};
 
     fn ms(ms: u64) -> Span {
         Span::from_ms(ms)
@@ -124,6 +124,63 @@ mod tests {
         let walk = Backoff::Decorrelated { base: ms(500), factor: 3.0 };
         let walk = Schedule::new(walk, ms(5_000), CapOrder::AfterJitter, Jitter::None);
         assert_eq!(walk.share_at_cap(60), None);
+        // A retry at once has no cap.
+        let refinement = Refinement { immediate: 9, ..Refinement::NONE };
+        let jitter = Jitter::Spread(0.5);
+        let backoff = Backoff::Fixed(ms(9_000));
+        let late = Schedule::refined(backoff, ms(4_500), CapOrder::AfterJitter, jitter, refinement);
+        assert_eq!([9, 10].map(|retry| late.share_at_cap(retry)), [None, Some(1.0)]);
+    }
+
+    /// Polly's MaxDelay clamps: with a delay of 2 s and at most 5 s, steps of about 8 and 16 s are nearly all cut.
+    #[test]
+    fn steps_along_the_curve_are_cut_off_like_others() {
+        const CALLS: u64 = 40_000;
+        let backoff = Backoff::DecorrelatedV2 { base: ms(2_000) };
+        let polly = Schedule::new(backoff, ms(5_000), CapOrder::AfterJitter, Jitter::None);
+        let mut at_cap = [0_u64; 6];
+        for call in 0..CALLS {
+            let mut mark = Span::ZERO;
+            for retry in 1..=6 {
+                let drawn = polly.draw(retry, mark, mix(mix(12, call), u64::from(retry)));
+                mark = drawn.mark;
+                at_cap[retry as usize - 1] += u64::from(drawn.wait == ms(5_000));
+            }
+        }
+        for (retry, count) in (1..).zip(at_cap) {
+            let (share, drawn) = (polly.share_at_cap(retry).unwrap(), count as f64 / CALLS as f64);
+            assert!((drawn - share).abs() <= 0.01, "{retry}: {drawn} {share}");
+        }
+        assert_eq!(at_cap[0], 0, "the first step is 2.75 s at most");
+        assert!(at_cap[5] as f64 > 0.9 * CALLS as f64, "{at_cap:?}");
+    }
+
+    /// Before the fourth retry the wait is at the cap, and jitter that adds is all above it: narrowed to nothing.
+    #[test]
+    fn a_window_above_the_cap_is_narrowed_to_the_cap() {
+        let narrow = |jitter| doubling(ms(4_000), CapOrder::Narrow, jitter);
+        let shares = |schedule: Schedule| [1, 3, 4, 5].map(|retry| schedule.share_at_cap(retry).unwrap());
+        assert_eq!(shares(narrow(Jitter::Upward(0.5))), [0.0, 0.0, 1.0, 1.0]);
+        assert_eq!(shares(narrow(Jitter::Spread(0.5))), [0.0; 4]);
+    }
+
+    /// Full jitter is all below a floor of 1 s before the first two retries, of 500 ms and 1 s, and not before others.
+    #[test]
+    fn a_window_below_the_floor_is_raised_to_it() {
+        let floored = |jitter| {
+            let refinement = Refinement { floor: ms(1_000), ..Refinement::NONE };
+            let backoff = Backoff::Exponential { base: ms(500), factor: 2.0 };
+            Schedule::refined(backoff, ms(9_000), CapOrder::BeforeJitter, jitter, refinement)
+        };
+        let lost = |jitter| {
+            let schedule = floored(jitter);
+            [1, 2, 3].map(|retry| schedule.is_lost_at_floor(retry))
+        };
+        assert_eq!(lost(Jitter::Full), [true, true, false]);
+        assert_eq!(lost(Jitter::None), [false; 3], "there is none to lose");
+        let full = floored(Jitter::Full);
+        assert!((0..1_000).all(|n| full.wait(2, Span::ZERO, mix(13, n)) == ms(1_000)));
+        assert!((0..1_000).any(|n| full.wait(3, Span::ZERO, mix(13, n)) > ms(1_900)));
     }
 
     /// As many draws are at the cap as it says, to four standard errors of 40,000 draws (1 %).

@@ -46,6 +46,8 @@ impl Jitter {
     #[inline(always)]
     pub(in crate::policy) fn apply(&self, x: Span, key: u64, purpose: Purpose) -> Span {
         match self.around(x) {
+            // Not even a draw: there is nothing to choose from.
+            Around::Window(window) if window.is_point() => window.low,
             Around::Window(window) => window.draw(key, purpose),
             Around::Added(dist) => x + dist.sample(key, purpose),
         }
@@ -109,6 +111,7 @@ impl Window {
         Self { low: self.low.min(cap), high: self.high.min(cap) }
     }
 
+    #[inline(always)]
     pub fn is_point(self) -> bool {
         self.low == self.high
     }

@@ -201,6 +201,7 @@ impl Walk {
 mod tests {
     use super::*;
     use crate::dist::mix;
+    use crate::policy::Refinement;
 
     fn ms(ms: u64) -> Span {
         Span::from_ms(ms)
@@ -212,16 +213,33 @@ mod tests {
 
     fn schedules() -> Vec<Schedule> {
         let add = Dist::Uniform { min: ms(5), values: 40_000_000, step: Span::from_ns(1) };
-        let jitters = [Jitter::None, Jitter::Full, Jitter::Equal, Jitter::Spread(0.5), Jitter::Add(add)];
-        let orders = [CapOrder::BeforeJitter, CapOrder::AfterJitter, CapOrder::Both];
+        let window = [Jitter::None, Jitter::Full, Jitter::Equal, Jitter::Spread(0.5), Jitter::Upward(0.8)];
+        let jitters: Vec<Jitter> = window.into_iter().chain([Jitter::Add(add)]).collect();
+        let orders = [CapOrder::BeforeJitter, CapOrder::AfterJitter, CapOrder::Both, CapOrder::Narrow];
+        let refinements = [
+            Refinement::NONE,
+            Refinement { immediate: 1, ..Refinement::NONE },
+            // In the middle of the second window of full jitter, and at the end of the first.
+            Refinement { floor: ms(100), ..Refinement::NONE },
+            // Not all of them divide the waits.
+            Refinement { granularity: ms(15), ..Refinement::NONE },
+            Refinement { immediate: 2, floor: ms(100), granularity: ms(50) },
+        ];
         let mut all = Vec::new();
-        for jitter in jitters {
-            for order in orders {
-                all.push(Schedule::new(doubling(100), ms(700), order, jitter.clone()));
+        for refinement in refinements {
+            let combined = orders.iter().flat_map(|order| jitters.iter().map(move |jitter| (*order, jitter.clone())));
+            all.extend(
+                combined.map(|(order, jitter)| Schedule::refined(doubling(100), ms(700), order, jitter, refinement)),
+            );
+            for cap in [ms(450), ms(2_000), Span::UNLIMITED] {
+                let walk = Backoff::Decorrelated { base: ms(100), factor: 3.0 };
+                let curve = Backoff::DecorrelatedV2 { base: ms(100) };
+                all.extend(
+                    [(walk.clone(), CapOrder::Narrow), (walk, CapOrder::BeforeJitter), (curve, CapOrder::Both)]
+                        .map(|(backoff, order)| Schedule::refined(backoff, cap, order, Jitter::None, refinement)),
+                );
             }
         }
-        let walk = Backoff::Decorrelated { base: ms(100), factor: 3.0 };
-        all.push(Schedule::new(walk, ms(2_000), CapOrder::BeforeJitter, Jitter::None));
         all
     }
 
@@ -235,11 +253,11 @@ mod tests {
             let mut sums = [0.0; 5];
             let (mut least, mut most) = ([Span::UNLIMITED; 5], [Span::ZERO; 5]);
             for draw in 0..DRAWS {
-                let mut previous = Span::ZERO;
+                let mut mark = Span::ZERO;
                 for retry in 1..=5 {
-                    let wait = schedule.wait(retry, previous, mix(draw, u64::from(retry)));
-                    previous = wait;
-                    let at = retry as usize - 1;
+                    let drawn = schedule.draw(retry, mark, mix(draw, u64::from(retry)));
+                    mark = drawn.mark;
+                    let (wait, at) = (drawn.wait, retry as usize - 1);
                     sums[at] += wait.as_ns() as f64;
                     (least[at], most[at]) = (least[at].min(wait), most[at].max(wait));
                 }
@@ -248,8 +266,8 @@ mod tests {
                 assert!(range.shortest <= least[at] && most[at] <= range.longest, "{schedule:?} {at}: {range:?}");
                 let width = (range.longest - range.shortest).as_ns() as f64;
                 let low = (least[at] - range.shortest).as_ns() as f64;
-                // The walk rarely comes to where each of its steps is the longest.
-                let is_walk = schedule.needs_previous();
+                // A walk rarely comes to where each of its steps is the longest, and a curve is flat at its bounds.
+                let is_walk = schedule.remembers();
                 assert!(is_walk || low <= width / 100.0, "{schedule:?} {at}: {range:?} {:?}", least[at]);
                 let high = (range.longest - most[at]).as_ns() as f64;
                 assert!(is_walk || high <= width / 100.0, "{schedule:?} {at}: {range:?} {:?}", most[at]);

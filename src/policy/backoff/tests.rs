@@ -1,7 +1,7 @@
 //! What schedules of the simple kinds draw.
 
 use super::*;
-use crate::dist::mix;
+use crate::dist::{Dist, mix};
 
 const UNCAPPED: Span = Span::UNLIMITED;
 

@@ -10,7 +10,7 @@ const HEAD: &str = "\
 
 Made from the rules themselves: `UPDATE_SCHEMA=1 cargo test --test schema` writes it anew.
 
-`stormsim lint PATH...` looks at scenario files and says what will go wrong in the next outage, without a run. A rule judges what is
+`stormsim lint PATH...` looks at scenario files, and at configuration files that `stormsim import` reads, and says what will go wrong in the next outage, without a run. A rule judges what is
 in effect in each variant, not the text. `stormsim lint --explain RULE` prints a section of this page.
 
 The exit code is 0 if there are no errors (with `--deny-warnings`: and no warnings), 1 if there are, 2 if a file is no
@@ -27,7 +27,8 @@ at = \"retries.patient\"    # only there; without it, anywhere in the file
 variants = [\"fixed\"]       # only in these; without it, in all
 ```
 
-Each example below is a whole scenario but for `version`, `name` and `horizon`, with what `stormsim lint` says of it.
+Each example below is a whole scenario but for `version`, `name` and `horizon`, or a file that is imported, with what
+`stormsim lint` says of it.
 
 ";
 

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::analysis::lint::{Rule, lint};
-use crate::scenario::Overrides;
+use crate::analysis::lint::Rule;
 use crate::wrap::{sentence, words};
 
 /// The width for which the lines of an example's messages are laid out.
@@ -16,7 +15,7 @@ pub fn explanation(rule: &Rule, width: usize) -> String {
     section += &paragraph(&format!("**{}.** {}", capitalised(rule.severity.name()), rule.finds));
     section.push('\n');
     section += &paragraph(rule.why);
-    let _ = write!(section, "\n```toml\n{}```\n\n", rule.example.bad.trim_start());
+    let _ = write!(section, "\n```{}\n{}```\n\n", rule.example_language(), rule.example.bad.trim_start());
     let _ = write!(section, "```text\n{}\n```\n\n", says(rule));
     section +=
         &paragraph(&format!("**Instead:** {}{}", rule.instead, if rule.example.good.is_empty() { "." } else { ":" }));
@@ -29,8 +28,7 @@ pub fn explanation(rule: &Rule, width: usize) -> String {
 
 /// What the rule says of its example.
 fn says(rule: &Rule) -> String {
-    let file = rule.example.file("example.toml");
-    let messages = match lint(&file, &Overrides::default()) {
+    let messages = match rule.linted_example(&[]) {
         Ok(linted) => linted.messages_of(rule),
         Err(wrong) => wrong,
     };

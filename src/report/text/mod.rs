@@ -94,6 +94,17 @@ pub fn templates(templates: &[Template], width: usize) -> String {
     templates::list(templates, width)
 }
 
+/// A table of text; none if it is wider than `width` columns.
+pub(super) fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]], width: usize) -> Option<String> {
+    let cells = |at: usize| rows.iter().map(|row| row[at].clone()).collect();
+    let columns: Vec<grid::Column> = heads
+        .iter()
+        .enumerate()
+        .map(|(at, head)| grid::Column { head: (*head).to_owned(), cells: cells(at) })
+        .collect();
+    grid::of_text(&columns, width)
+}
+
 /// Where a scenario to start from was written, and what to do with it.
 pub fn started(file: &Path) -> String {
     templates::written(file)

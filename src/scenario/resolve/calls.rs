@@ -2,6 +2,7 @@
 
 use crate::dist::Dist;
 use crate::plan::{CallDraft, DeadlineRule, PolicyDraft, PolicyId, PoolDraft, ServiceId};
+use crate::presets;
 use crate::scenario::counts::PoolSize;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named};
@@ -11,7 +12,7 @@ use crate::scenario::resolve::policies::NO_POLICY;
 use crate::scenario::resolve::{Resolver, is_open};
 use crate::scenario::suggest;
 use crate::scenario::tables::CallTable;
-use crate::scenario::values::{Duration, Name, Positive, Reserve, Share};
+use crate::scenario::values::{Duration, Name, PolicyName, Positive, Reserve, Share};
 use crate::time::Span;
 
 /// Who makes calls.
@@ -199,7 +200,7 @@ impl Resolver<'_> {
 
     fn policy(&mut self, path: &str, table: &CallTable) -> PolicyId {
         let Some(retry) = table.retry.spanned() else { return PolicyId(0) };
-        let Name(name) = &retry.value;
+        let PolicyName(name) = &retry.value;
         if name == NO_POLICY {
             return PolicyId(0);
         }
@@ -207,9 +208,17 @@ impl Resolver<'_> {
             // The first policy is that of calls without one.
             Some(position) => PolicyId(position as u32 + 1),
             None => {
-                let names = self.tables.retries.names().chain([NO_POLICY]);
+                let policies: Vec<&str> = self.tables.retries.names().chain([NO_POLICY]).collect();
+                let presets = presets::names().map(|name| -> &str { name });
+                let hint = match suggest::nearest(name, policies.iter().copied().chain(presets)) {
+                    Some(nearest) => format!("did you mean `{nearest}`?"),
+                    None => {
+                        let policies = suggest::hint(name, "retry policies", policies);
+                        policies.map_or_else(String::new, |hint| hint + "; ") + presets::LISTED
+                    }
+                };
                 let error = Diagnostic::new(format!("`{path}.retry` names an unknown retry policy `{name}`"));
-                self.errors.push(error.at(&retry.place).maybe_hint(suggest::hint(name, "retry policies", names)));
+                self.errors.push(error.at(&retry.place).hint(hint));
                 PolicyId(0)
             }
         }
@@ -237,7 +246,7 @@ impl Resolver<'_> {
 
     /// Whether any call names a retry policy.
     pub(super) fn is_used(&self, policy: &str) -> bool {
-        self.all_calls().any(|(_, table)| table.retry.get().is_some_and(|Name(name)| name == policy))
+        self.all_calls().any(|(_, table)| table.retry.get().is_some_and(|PolicyName(name)| name == policy))
     }
 
     fn all_calls(&self) -> impl Iterator<Item = (&str, &CallTable)> {

@@ -109,7 +109,9 @@ impl Resolver<'_> {
 
     fn max_attempts(&mut self, name: &str, table: &RetryTable, place: Option<&Place>) -> u32 {
         let narrow = |attempts: u64| u32::try_from(attempts).expect("the format allows less than 2^32");
-        if let (true, true, Some(place)) = (table.max_retries.is_absent(), table.max_attempts.is_absent(), place) {
+        // A preset says how many there are, and which one was meant by a wrong name is not known.
+        let is_unsaid = table.max_retries.is_absent() && table.max_attempts.is_absent() && !table.preset.is_wrong();
+        if let (true, Some(place)) = (is_unsaid, place) {
             let message = format!("`retries.{name}` has neither `max_retries` nor `max_attempts`");
             self.refuse(place, message, "add `max_retries = 2`, or `max_retries = \"unlimited\"`");
         }

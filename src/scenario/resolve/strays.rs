@@ -1,6 +1,7 @@
 //! Tables that a misspelt path has created. A path of a variant or flag that names nothing makes a new thing, which
 //! is an error and no surprise where nobody uses it, or where it is only a part of what it would have to be.
 
+use crate::presets::Preset;
 use crate::scenario::diagnostics::Diagnostic;
 use crate::scenario::field::{Field, Named};
 use crate::scenario::overrides::Created;
@@ -13,7 +14,11 @@ impl Resolver<'_> {
         for Created { table, name, place } in created {
             let Some((why, others)) = self.stray(table, name) else { continue };
             let error = Diagnostic::new(format!("there is no `{table}.{name}` to change, and {why}")).at(place);
-            self.errors.push(error.maybe_hint(suggest::hint(name, table, others)));
+            let hint = match Preset::find(name).filter(|_| table == "retries") {
+                Some(_) => Some(format!("it is a preset, but no call has `retry = \"{name}\"`")),
+                None => suggest::hint(name, table, others),
+            };
+            self.errors.push(error.maybe_hint(hint));
             self.strays.push((table.clone(), name.clone()));
         }
     }

@@ -4,7 +4,7 @@ use crate::scenario::counts::PoolSize;
 use crate::scenario::declare::table;
 use crate::scenario::field::OrNone;
 use crate::scenario::tables::{BreakerTable, DistSetting, HedgeTable, ThrottleChoice};
-use crate::scenario::values::{Copies, Duration, Name, Positive, Reserve, Share};
+use crate::scenario::values::{Copies, Duration, Name, PolicyName, Positive, Reserve, Share};
 
 table! {
     /// A call, known as `caller->label`, with the settings of its caller's side.
@@ -25,8 +25,8 @@ table! {
     propagate_deadline: bool,
     /// What is kept back, for the caller's own work, of the time that is passed on: a time, or a share of it. Only with `propagate_deadline = true`. Default: `"0s"`. Example: `"50ms"` or `"10%"`.
     reserve: Reserve,
-    /// The retry policy: one of `retries`, or `"none"`. Default: `"none"`. Example: `"patient"`.
-    retry: Name,
+    /// The retry policy: one of `retries`, a preset (`stormsim presets` lists them), or `"none"`. Default: `"none"`. Example: `"patient"`.
+    retry: PolicyName,
     /// Slots that the attempts need, such as connections. Each client has its own, as has each server of a calling service. Default: `"none"`. Example: `{ size = 100, max_wait = "50ms" }`.
     pool: OrNone<PoolTable>,
     /// What stops sending anything to a callee that keeps failing. Default: `"none"`. Example: `{ trip = { consecutive = 5 }, open_for = "5s" }`.

@@ -4,12 +4,13 @@ use crate::failure::ErrorKind;
 use crate::scenario::declare::{choice, table};
 use crate::scenario::field::{OrIgnore, OrNone, OrUnlimited, Spanned};
 use crate::scenario::tables::{BudgetChoice, DistSetting, SharedByChoice, SharedOverChoice};
-use crate::scenario::unbuilt;
-use crate::scenario::values::{AtLeastOne, Attempts, Duration, NotNegative, Positive, Retries, Share};
+use crate::scenario::values::{AtLeastOne, Attempts, Duration, NotNegative, Positive, PresetName, Retries, Share};
 
 table! {
     /// A retry policy: when a failed attempt is tried again, how often, and after which wait.
-    RetryTable is "a retry policy", unbuilt unbuilt::RETRY, exclusive &[("max_retries", "max_attempts")];
+    RetryTable is "a retry policy", unbuilt &[], exclusive &[("max_retries", "max_attempts")];
+    /// The retry behaviour of a product, for all that this table does not say itself: `stormsim presets` lists them. A call may name a preset as its policy without a table, too. Default: none. Example: `"envoy"`.
+    preset: PresetName,
     /// Attempts allowed after the first. Required, or `max_attempts`. Example: `2` or `"unlimited"`.
     max_retries: OrUnlimited<Retries>,
     /// Attempts allowed in all. Required, or `max_retries`. Example: `3` or `"unlimited"`.

@@ -1,5 +1,6 @@
 //! What the rules find: each in its own example, and the boundaries that matter.
 
+mod bounds;
 mod breakers;
 mod budgets;
 mod crowds;
@@ -10,17 +11,15 @@ mod mended;
 mod timeouts;
 mod waits;
 
-use stormsim::analysis::lint::{RULES, lint};
-use stormsim::scenario::{Overrides, Severity};
+use stormsim::analysis::lint::RULES;
+use stormsim::scenario::Severity;
 
 /// Each rule finds something in its example, and nothing once that is put right; and no example is full of other errors.
 #[test]
 fn each_rule_fails_and_passes_its_example() {
     for rule in RULES {
         let found = |set: &[&str]| {
-            let set = set.iter().map(|&set| set.to_owned()).collect();
-            let file = rule.example.file(rule.id);
-            let linted = lint(&file, &Overrides { set, ..Overrides::default() });
+            let linted = rule.linted_example(set);
             let linted = linted.unwrap_or_else(|wrong| panic!("{}: {wrong}", rule.id));
             let (own, others): (Vec<_>, Vec<_>) = linted.findings.into_iter().partition(|it| it.rule == rule.id);
             let errors: Vec<_> = others.into_iter().filter(|other| other.severity == Severity::Error).collect();

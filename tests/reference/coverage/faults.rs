@@ -5,7 +5,7 @@ use std::ops::Range;
 use stormsim::dist::{Purpose, mix};
 use stormsim::failure::Refusal;
 use stormsim::plan::{Direction, Effect, Failure, Fault, Target, Windows};
-use stormsim::policy::{DelayRule, ServerDelay};
+use stormsim::policy::{Beyond, DelayRule, RetryPolicy};
 use stormsim::time::{Instant, Span};
 
 use crate::reference::record::{Attempt, AttemptEnd, Work, WorkEnd};
@@ -174,23 +174,11 @@ impl Cases<'_> {
     }
 
     pub(super) fn delays_of_servers(&self) -> Vec<(&'static str, bool)> {
-        let asked = |shows: &dyn Fn(&Attempt, &ServerDelay, Span) -> bool| {
-            self.work(|it| {
-                let attempt = &self.record.attempts[it.attempt];
-                let delay = match it.ended {
-                    Some((_, WorkEnd::TurnedAway(Refusal::Limiter))) => self.capacity(it).retry_after,
-                    Some((_, WorkEnd::Error(_))) => it.struck.and_then(|struck| struck.retry_after),
-                    _ => None,
-                };
-                let policy = self.plan.policy_of(attempt.id);
-                matches!(attempt.ended, Some((_, AttemptEnd::Answered(Err(error)))) if policy.retry_on.contains(error))
-                    && delay.is_some_and(|delay| shows(attempt, &policy.server_delay, delay))
-            })
-        };
         let goes_on = |it: &Attempt| self.record.calls[it.call].started > it.number;
         let by = |rule: DelayRule| {
-            asked(&|it, policy, delay| {
-                goes_on(it) && policy.rule == rule && delay > Span::ZERO && delay <= policy.at_most
+            self.delay_told(|it, policy, delay| {
+                let minded = &policy.server_delay;
+                goes_on(it) && minded.rule == rule && delay > Span::ZERO && delay <= minded.at_most
             })
         };
         vec![
@@ -199,9 +187,31 @@ impl Cases<'_> {
             ("a delay in place of the wait", by(DelayRule::Replace)),
             (
                 "a delay that is cut",
-                asked(&|it, policy, delay| goes_on(it) && policy.rule != DelayRule::Ignore && delay > policy.at_most),
+                self.delay_told(|it, policy, delay| {
+                    let minded = &policy.server_delay;
+                    let is_cut = minded.rule != DelayRule::Ignore && minded.beyond == Beyond::Clamp;
+                    goes_on(it) && is_cut && delay > minded.at_most
+                }),
             ),
-            ("a delay that is too long", asked(&|it, policy, delay| !goes_on(it) && policy.refuses(delay))),
+            (
+                "a delay that is too long",
+                self.delay_told(|it, policy, delay| !goes_on(it) && policy.server_delay.refuses(delay)),
+            ),
         ]
+    }
+
+    /// Whether there was an attempt whose answer carried a delay, after an error that its policy retries.
+    pub(super) fn delay_told(&self, shows: impl Fn(&Attempt, &RetryPolicy, Span) -> bool) -> bool {
+        self.work(|it| {
+            let attempt = &self.record.attempts[it.attempt];
+            let delay = match it.ended {
+                Some((_, WorkEnd::TurnedAway(Refusal::Limiter))) => self.capacity(it).retry_after,
+                Some((_, WorkEnd::Error(_))) => it.struck.and_then(|struck| struck.retry_after),
+                _ => None,
+            };
+            let policy = self.plan.policy_of(attempt.id);
+            matches!(attempt.ended, Some((_, AttemptEnd::Answered(Err(error)))) if policy.retry_on.contains(error))
+                && delay.is_some_and(|delay| shows(attempt, policy, delay))
+        })
     }
 }

@@ -14,6 +14,7 @@ mod pools;
 mod servers;
 mod services;
 mod stores;
+mod waits;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -64,6 +65,8 @@ impl Cases<'_> {
             self.endings_of_attempts(),
             self.ways_on_the_network(),
             self.retries(),
+            self.kinds_of_waits(),
+            self.what_decides_on_retries(),
             self.deadlines(),
             self.steps(),
             self.fallbacks(),

@@ -182,7 +182,7 @@ fn second_try_ms(rule: DelayRule, at_most: Span, beyond: Beyond, retry_after: Op
     let limiter = Limiter::FixedWindow { limit: 1, every: Span::from_ms(100) };
     plan.limit(db, Capacity { limiter, retry_after, ..Capacity::UNLIMITED });
     plan.client("first", 0, Link::to(db));
-    let delay = ServerDelay { rule, jitter: Dist::ZERO, at_most, beyond };
+    let delay = ServerDelay { rule, at_most, beyond, ..ServerDelay::IGNORE };
     plan.client("second", 0, Link::to(db).attempts(2, 5).server_delay(delay));
     let (notes, _) = interpret(&plan.0, 42, 0);
     let second = |(at, note): (Instant, Note)| {
@@ -193,12 +193,12 @@ fn second_try_ms(rule: DelayRule, at_most: Span, beyond: Beyond, retry_after: Op
 
 #[test]
 fn a_server_is_heard_as_the_policy_says() {
-    use {Beyond::*, DelayRule::*};
+    use DelayRule::*;
     let ms = |ms| Some(Span::from_ms(ms));
-    let try_ms = |rule, retry_after| second_try_ms(rule, Span::UNLIMITED, Clamp, retry_after);
+    let try_ms = |rule, retry_after| second_try_ms(rule, Span::UNLIMITED, Beyond::Clamp, retry_after);
     assert_eq!([Ignore, Floor, Replace].map(|rule| try_ms(rule, ms(30))), [Some(5.0), Some(30.0), Some(30.0)]);
     assert_eq!([Ignore, Floor, Replace].map(|rule| try_ms(rule, ms(2))), [Some(5.0), Some(5.0), Some(2.0)]);
     assert_eq!([Ignore, Floor, Replace].map(|rule| try_ms(rule, None)), [Some(5.0); 3]);
     let at_most_20 = |beyond| second_try_ms(Floor, Span::from_ms(20), beyond, ms(30));
-    assert_eq!([Clamp, Stop].map(at_most_20), [Some(20.0), None]);
+    assert_eq!([Beyond::Clamp, Beyond::Stop, Beyond::Ignore].map(at_most_20), [Some(20.0), None, Some(5.0)]);
 }

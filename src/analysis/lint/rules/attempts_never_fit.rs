@@ -2,7 +2,8 @@
 //!
 //! Judged as kindly as can be: each attempt fails at once and each wait is the shortest. So there is nothing to be
 //! said of full jitter, whose shortest wait is none. Silent without a limit on attempts, or with one above a
-//! thousand: there the time is meant to be the limit; and where a server's word may make waits shorter.
+//! thousand, or with a `max_elapsed`: there the time is meant to be the limit; and where a server's word may make waits
+//! shorter.
 
 use crate::analysis::Over;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -47,7 +48,8 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for (id, call, policy) in subject.retrying() {
         let limit = subject.time_limit(id);
         let is_shortened = subject.plan.says_retry_after() && policy.server_delay.rule == DelayRule::Replace;
-        if limit >= Span::LIMIT || policy.max_attempts > MEANT || is_shortened {
+        let is_meant = policy.max_attempts > MEANT || policy.max_elapsed < Span::LIMIT;
+        if limit >= Span::LIMIT || is_meant || is_shortened {
             continue;
         }
         let at_best = at_once(subject, id);
@@ -81,7 +83,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 
 /// How long after its call this attempt begins at the earliest.
 fn earliest(policy: &RetryPolicy, attempt: u64) -> Span {
-    let waits = policy.schedule.ranges().zip(1..attempt);
+    let waits = policy.ranges().zip(1..attempt);
     waits.fold(Span::ZERO, |sum, (wait, _)| (sum + wait.shortest).min(Span::LIMIT))
 }
 

@@ -105,11 +105,12 @@ fn wrong_errors(subject: &Subject<'_>, id: CallId, guard: &Guard<Breaker>) -> Op
 fn is_endless(subject: &Subject<'_>, id: CallId, call: &Call) -> bool {
     let plan = subject.plan;
     let policy = plan.policy_of(id);
-    // A server may ask for a longer wait than the policy grants.
-    let is_refused = policy.server_delay.rule != DelayRule::Ignore
-        && policy.server_delay.beyond == Beyond::Stop
-        && plan.says_retry_after();
-    let has_time = subject.time_limit(id) >= Span::LIMIT && !may_inherit_deadline(subject, id);
+    // A server may ask for a longer wait than the policy grants, or not say what the policy requires.
+    let rule = &policy.server_delay;
+    let is_told_to_stop = rule.rule != DelayRule::Ignore && rule.beyond == Beyond::Stop && plan.says_retry_after();
+    let is_refused = is_told_to_stop || rule.required;
+    let limit = subject.time_limit(id).min(policy.max_elapsed);
+    let has_time = limit >= Span::LIMIT && !may_inherit_deadline(subject, id);
     policy.max_attempts == u32::MAX && has_time && call.budget.is_none() && !is_refused
 }
 

@@ -5,7 +5,8 @@
 //! without jitter only). Their calls fail as fast as can be, and wait as short as can be. Silent where a server's
 //! word may make waits shorter, and where `breaker-never-opens` has spoken. And silent about clients that make a
 //! request when the last one is over if calls may end before their last attempt, so that the next ones follow sooner:
-//! by a budget or a throttle, or by a fault of the file with an error that is not tried again.
+//! by a budget, a throttle or `max_elapsed`, or by a fault of the file with an error that is not tried again, or by
+//! any that does not say when to come back where that is required.
 
 use crate::analysis::lint::endings::Row;
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -17,6 +18,7 @@ use crate::analysis::lint::words;
 use crate::plan::{Arrivals, Call, CallId, Effect, Origin};
 use crate::policy::{Beyond, DelayRule, Over, RetryPolicy, Trip};
 use crate::scenario::Severity;
+use crate::time::Span;
 
 pub static RULE: Rule = Rule {
     id: "breaker-window-short",
@@ -96,12 +98,13 @@ fn may_end_early(subject: &Subject<'_>, id: CallId, call: &Call, policy: &RetryP
         return false;
     }
     let rule = &policy.server_delay;
-    let is_told_to_stop =
-        subject.plan.says_retry_after() && rule.rule != DelayRule::Ignore && rule.beyond == Beyond::Stop;
+    let is_told_to_stop = rule.required
+        || subject.plan.says_retry_after() && rule.rule != DelayRule::Ignore && rule.beyond == Beyond::Stop;
     let is_final =
         |effect: &Effect| matches!(effect, Effect::Fail(failure) if !policy.retry_on.contains(failure.error));
     call.budget.is_some()
         || call.throttle.is_some()
+        || policy.max_elapsed < Span::LIMIT
         || is_told_to_stop
         || strikes(subject, id).any(|fault| is_final(&fault.effect))
 }

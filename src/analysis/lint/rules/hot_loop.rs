@@ -9,11 +9,11 @@ use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::storm::has_breaker_inside;
 use crate::analysis::lint::subject::{Subject, Used};
-use crate::analysis::lint::waits::{named_strikes, told};
+use crate::analysis::lint::waits::{LOOKED_AT, named_strikes, told};
 use crate::analysis::lint::words;
-use crate::failure::ErrorKind;
+use crate::failure::{ErrorKind, ErrorSet};
 use crate::plan::{CallId, Effect, Failure, Plan, Target};
-use crate::policy::{BudgetRule, DelayRule, RetryPolicy, Schedule, WaitRange};
+use crate::policy::{BudgetRule, RetryPolicy, WaitRange};
 use crate::scenario::Severity;
 use crate::time::Span;
 
@@ -49,7 +49,7 @@ retries.eager = { max_attempts = "unlimited" }
 
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for Used { id, policy, calls } in subject.policies() {
-        if policy.max_attempts < MANY || first(&policy.schedule).any(|wait| wait.longest >= SHORT) {
+        if policy.max_attempts < MANY || first(policy).any(|wait| wait.longest >= SHORT) {
             continue;
         }
         let loops = calls.iter().filter(|&&call| !is_ended(subject.plan, call));
@@ -60,15 +60,29 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         findings.add(Hit {
             owner: path.clone(),
             keys: &["backoff", "max_attempts", "max_retries"],
-            message: format!("`{path}` makes {} with hardly a wait between them", words::attempts(policy.max_attempts)),
+            message: format!("`{path}` makes {} with hardly a wait between them", words::attempts(close(policy))),
             figure: figure(subject, policy, call, &turn),
         });
     }
 }
 
-/// The waits between so many attempts.
-fn first(schedule: &Schedule) -> impl Iterator<Item = WaitRange> {
-    schedule.ranges().take(MANY as usize - 1)
+/// How many attempts follow on each other, as far as waits are looked at: what comes after a longer wait is no loop.
+fn close(policy: &RetryPolicy) -> u32 {
+    let waits = looped(policy).take(LOOKED_AT as usize);
+    let short = waits.take_while(|wait| wait.longest < SHORT).count() as u32;
+    if short < LOOKED_AT { policy.max_attempts.min(1 + short) } else { policy.max_attempts }
+}
+
+/// The waits between so many attempts as are many.
+fn first(policy: &RetryPolicy) -> impl Iterator<Item = WaitRange> {
+    looped(policy).take(MANY as usize - 1)
+}
+
+/// All waits. Those after errors that throttle count where there are no others.
+fn looped(policy: &RetryPolicy) -> impl Iterator<Item = WaitRange> {
+    let others = policy.retry_on.without(ErrorSet::THROTTLING);
+    let errors = if others == ErrorSet::EMPTY { policy.retry_on } else { others };
+    policy.ranges_after(errors)
 }
 
 /// An attempt that fails, and the wait after it.
@@ -105,15 +119,19 @@ impl<'a> Turn<'a> {
         });
         let at_once = failures.filter(|(_, _, failure)| !is_told_to_wait(policy, failure));
         let fastest = at_once.min_by(|one, other| one.0.total_cmp(&other.0));
-        if fastest.is_none() && told(subject, id).is_some_and(|delay| delay >= SHORT) {
+        let is_told = told(subject, id).is_some_and(|delay| delay.min(policy.server_delay.over_own) >= SHORT);
+        // What nobody says when to come back after is not tried again where that is required.
+        if fastest.is_none() && (is_told || policy.server_delay.required) {
             return None;
         }
         let (fails_ns, fault) = fastest.map_or((round_ns, None), |(lasts_ns, name, _)| (lasts_ns, Some(name)));
         let timeout_ns = call.timeout.after.as_ns() as f64;
         let attempt_ns = if is_refused { fails_ns.min(timeout_ns) } else { timeout_ns };
-        let waits_ns =
-            first(&policy.schedule).map(|wait| wait.mean_ns.unwrap_or(wait.longest.as_ns() as f64)).sum::<f64>();
+        let waits_ns = first(policy).map(|wait| wait.mean_ns.unwrap_or(wait.longest.as_ns() as f64)).sum::<f64>();
         let most = subject.course(id, Failing::Late(Span::from_ns_f64(attempt_ns))).most;
+        let close = close(policy);
+        let most =
+            if close == u32::MAX { most } else { Some(most.map_or(close.into(), |most| most.min(close.into()))) };
         let are_many = most.is_none_or(|most| most >= u64::from(MANY));
         are_many.then_some(Self { lasts_s: (attempt_ns + waits_ns / f64::from(MANY - 1)) / 1e9, fault, most })
     }
@@ -122,9 +140,8 @@ impl<'a> Turn<'a> {
 /// Whether an error says when to come back, and the policy waits for that, or does not come back at all.
 fn is_told_to_wait(policy: &RetryPolicy, failure: &Failure) -> bool {
     let rule = &policy.server_delay;
-    failure.retry_after.is_some_and(|delay| {
-        rule.rule != DelayRule::Ignore && (rule.refuses(delay) || delay.min(rule.at_most) >= SHORT)
-    })
+    let waits = |delay| rule.taken(delay).is_some_and(|taken| taken.min(rule.over_own) >= SHORT);
+    rule.forbids(failure.retry_after) || failure.retry_after.is_some_and(waits)
 }
 
 /// Whether something other than the policy ends its loop: a budget that failures use up or that fills up slowly, or a

@@ -1,4 +1,4 @@
-//! The rules, one per file, by what they are about.
+//! The rules, one per file, by what they are about; those about files that are imported are in one.
 
 mod attempts_never_fit;
 mod breaker_below_error_rate;
@@ -11,6 +11,7 @@ mod ejection_may_empty_pool;
 mod half_open_unlimited;
 mod hedge_without_cap;
 mod hot_loop;
+mod imports;
 mod jitter_exceeds_cap;
 mod jitter_lost_at_cap;
 mod key_per_attempt;
@@ -78,5 +79,8 @@ pub static RULES: &[&Rule] = &[
     &unbounded_fifo::RULE,
     &hedge_without_cap::RULE,
     &ejection_may_empty_pool::RULE,
+    &imports::SURPRISE,
+    &imports::LEFT_OUT,
+    &imports::UNKNOWN,
     &unused_allow::RULE,
 ];

@@ -1,9 +1,10 @@
 //! Jitter over less time than the callee needs for everybody.
 //!
-//! It looks at the first retry, when all that fail together come back together. It is silent where nobody comes
-//! together, where the callee has no limit of its own, and where there is no jitter at all (`no-jitter` says that) or
-//! the cap or the server takes it away (so do `jitter-lost-at-cap` and `retry-after-replaces-jitter`). And where those
-//! who are too many find room in a queue and are served before they give up: then nothing fails again.
+//! It looks at the first retry that is not `immediate`, when all that fail together come back together. It is silent
+//! where nobody comes together, where the callee has no limit of its own, and where there is no jitter at all
+//! (`no-jitter` says that) or the cap, the floor or the server takes it away (so do `jitter-lost-at-cap` and
+//! `retry-after-replaces-jitter`). And where those who are too many find room in a queue and are served before they
+//! give up: then nothing fails again.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -85,8 +86,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 /// What comes back by this call, if that is too much.
 fn narrow(subject: &Subject<'_>, used: &Used<'_>, call: CallId) -> Option<Narrow> {
     let schedule = &used.policy.schedule;
-    let wait = schedule.ranges().next()?;
-    let is_cut = schedule.share_at_cap(1).is_some_and(|share| share >= 0.5);
+    let first = schedule.refinement().immediate.checked_add(1).filter(|first| *first < used.policy.max_attempts)?;
+    let wait = schedule.ranges().nth(first as usize - 1)?;
+    let is_cut = schedule.share_at_cap(first).is_some_and(|share| share >= 0.5) || schedule.is_lost_at_floor(first);
     if !has_jitter(schedule) || is_cut || wait.longest >= Span::LIMIT || told(subject, call).is_some() {
         return None;
     }

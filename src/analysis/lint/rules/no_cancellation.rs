@@ -57,7 +57,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let Capacity { instances, workers, cancel, queue, .. } = &service.capacity;
         let goes_on = *cancel != Cancel::Running && *workers != Capacity::NO_LIMIT;
         let patience = attempt(subject, id);
-        let is_retried = policy.retry_on.contains(ErrorKind::Timeout) && call.timeout.after < Span::LIMIT;
+        let is_retried = policy.retries_untold(ErrorKind::Timeout) && call.timeout.after < Span::LIMIT;
         let is_recognised = service.effects.store.is_some() && sends_keys(subject, call);
         let is_spared = queue.drop_rule == DropRule::DeadlineAware || is_recognised;
         if !goes_on || !is_retried || is_spared {

@@ -1,7 +1,7 @@
 //! Retries that only their number ends.
 //!
 //! Silent where somebody has said how long it may take: where every caller above has a limit (what does not fit into
-//! that is found by `timeout-above-caller`), and for clients with `on_exhausted = "dead_letter"`, whose work nobody
+//! that is found by `timeout-above-caller`), where the policy has a `max_elapsed`, and for clients with `on_exhausted = "dead_letter"`, whose work nobody
 //! waits for. Where an attempt has no timeout either, `no-timeout` says so.
 
 use crate::analysis::lint::findings::{Findings, Hit};
@@ -38,12 +38,13 @@ retries.patient = { max_retries = 3, backoff = { exponential = { base = "1s" } }
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     let ended = ended_from_above(subject);
     for (id, call, policy) in subject.retrying() {
-        let has_limit = call.timeout.after >= Span::LIMIT || subject.time_limit(id) < Span::LIMIT;
+        let is_limited = subject.time_limit(id).min(policy.max_elapsed) < Span::LIMIT;
+        let has_limit = call.timeout.after >= Span::LIMIT || is_limited;
         if has_limit || is_among(&ended, call) || !is_open_above(subject, id, call) {
             continue;
         }
         let name = subject.call_name(id);
-        let has_waits = policy.schedule.ranges().next().is_some_and(|wait| wait.longest > Span::ZERO);
+        let has_waits = policy.ranges().next().is_some_and(|wait| wait.longest > Span::ZERO);
         let waits = if has_waits { ", and the waits" } else { "" };
         let figure = match longest(subject, id) {
             Some(end) => format!(

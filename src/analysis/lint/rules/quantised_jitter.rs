@@ -6,12 +6,13 @@
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
 use crate::analysis::lint::subject::{Subject, Used};
-use crate::analysis::lint::waits::{done_at_once, grid, told};
+use crate::analysis::lint::waits::{AT_ONCE, done_at_once, grid, has_jitter, told};
 use crate::analysis::lint::words;
 use crate::dist::Dist;
 use crate::plan::{Arrivals, CallId, Group, GroupId, Plan};
-use crate::policy::Jitter;
+use crate::policy::{Jitter, Refinement};
 use crate::scenario::Severity;
+use crate::time::Span;
 
 pub static RULE: Rule = Rule {
     id: "quantised-jitter",
@@ -40,6 +41,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         if let Jitter::Add(added) = used.policy.schedule.jitter() {
             check_policy(subject, findings, &used, added, "jitter");
         }
+        check_granularity(subject, findings, &used);
         if let Jitter::Add(added) = &used.policy.server_delay.jitter {
             check_policy(subject, findings, &used, added, "retry_after.jitter");
         }
@@ -49,26 +51,68 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     }
 }
 
+/// Jitter whose waits are whole multiples of so much that those of one value come at once.
+fn check_granularity(subject: &Subject<'_>, findings: &mut Findings<'_>, used: &Used<'_>) {
+    let schedule = &used.policy.schedule;
+    let Refinement { immediate, granularity, .. } = schedule.refinement();
+    let first = schedule.ranges().nth(immediate as usize).filter(|wait| wait.longest < Span::LIMIT);
+    let Some(wait) = first.filter(|_| granularity >= AT_ONCE && has_jitter(schedule)) else { return };
+    if immediate >= used.policy.max_attempts - 1 {
+        return;
+    }
+    let values = (wait.longest - wait.shortest).as_ns() / granularity.as_ns() + 1;
+    let Some((call, at_once)) = herd(subject, used, values, |_| true) else { return };
+    let path = subject.policy_path(used.id);
+    let (retry, step) = (u64::from(immediate) + 1, words::time(granularity));
+    findings.add(Hit {
+        owner: path.clone(),
+        keys: &["granularity"],
+        message: if values == 1 {
+            format!("`{path}` cuts all waits before retry {retry} down to the same multiple of {step}")
+        } else {
+            format!(
+                "`{path}` cuts waits before retry {retry} down to {} values, {step} apart",
+                words::count(values as f64)
+            )
+        },
+        figure: together(subject, call, at_once, values),
+    });
+}
+
 fn check_policy(subject: &Subject<'_>, findings: &mut Findings<'_>, used: &Used<'_>, added: &Dist, key: &'static str) {
     let Some((values, step)) = grid(added) else { return };
     let is_drawn = |call: CallId| key == "jitter" || told(subject, call).is_some();
-    let herds = used.calls.iter().filter(|&&call| is_drawn(call)).filter_map(|&call| {
-        let at_once = subject.made(call).clients / values as f64;
-        (at_once > done(subject.plan, call)).then_some((call, at_once))
-    });
-    let Some((call, at_once)) = herds.max_by(|one, other| one.1.total_cmp(&other.1)) else { return };
+    let Some((call, at_once)) = herd(subject, used, values, is_drawn) else { return };
     let path = subject.policy_path(used.id);
     findings.add(Hit {
         owner: path.clone(),
         keys: if key == "jitter" { &["jitter"] } else { &["retry_after.jitter"] },
         message: format!("`{path}.{key}` takes {} values, {} apart", words::count(values as f64), words::time(step)),
-        figure: format!(
-            "of the {} requests that fail together at `{}` {} come back at the same instant on average, at each value",
-            words::count(at_once * values as f64),
-            subject.call_name(call),
-            words::count(at_once),
-        ),
+        figure: together(subject, call, at_once, values),
     });
+}
+
+/// The call of which the most come back at each of so many values, and how many, if that is too many.
+fn herd(
+    subject: &Subject<'_>,
+    used: &Used<'_>,
+    values: u64,
+    is_drawn: impl Fn(CallId) -> bool,
+) -> Option<(CallId, f64)> {
+    let herds = used.calls.iter().filter(|&&call| is_drawn(call)).filter_map(|&call| {
+        let at_once = subject.made(call).clients / values as f64;
+        (at_once > done(subject.plan, call)).then_some((call, at_once))
+    });
+    herds.max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+fn together(subject: &Subject<'_>, call: CallId, at_once: f64, values: u64) -> String {
+    format!(
+        "of the {} requests that fail together at `{}` {} come back at the same instant on average, at each value",
+        words::count(at_once * values as f64),
+        subject.call_name(call),
+        words::count(at_once),
+    )
 }
 
 fn check_offset(subject: &Subject<'_>, findings: &mut Findings<'_>, id: GroupId, group: &Group) {

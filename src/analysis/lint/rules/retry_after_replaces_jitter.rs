@@ -26,7 +26,7 @@ pub static RULE: Rule = Rule {
           (electric-sql/electric, issue 4322).",
     instead: "add jitter on top of the server's delay: `retry_after.jitter = { uniform = { min = \"0s\", max = ... } \
               }`, up to the time in which the callee can do them all: the number of clients by what it can do \
-              per second",
+              per second; or `retry_after.upward`, where that is a share of the delay",
     example: Example {
         bad: r#"
 clients.fleet = { count = 10000, arrivals = { burst = {} }, calls.api = { timeout = "1s", retry = "policy" } }
@@ -70,12 +70,14 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 fn herd(subject: &Subject<'_>, used: &Used<'_>, call: CallId) -> Option<Span> {
     let policy = used.policy;
     let delay = told(subject, call)?;
-    let own = policy.schedule.ranges().next()?;
+    let own = policy.ranges().next()?;
     let is_herd_anyway = !has_jitter(&policy.schedule) && own.longest > Span::ZERO;
     let is_replaced = match policy.server_delay.rule {
         DelayRule::Ignore => false,
         DelayRule::Floor => delay >= own.longest,
         DelayRule::Replace => true,
     };
+    // What is cut to somewhat more than the own wait differs as that does.
+    let is_replaced = is_replaced && delay <= own.shortest + policy.server_delay.over_own;
     (is_replaced && !is_herd_anyway && !policy.server_delay.jitter.spreads()).then_some(delay)
 }

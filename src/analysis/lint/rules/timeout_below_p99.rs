@@ -75,7 +75,7 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
 fn figure(subject: &Subject<'_>, id: CallId, call: &Call, share: f64) -> String {
     let rate = subject.made(id).per_second;
     let policy = subject.plan.policy_of(id);
-    let is_retried = policy.retry_on.contains(ErrorKind::Timeout) && policy.max_attempts > 1;
+    let is_retried = policy.retries_untold(ErrorKind::Timeout) && policy.max_attempts > 1;
     // A total that is over is the end of the call.
     if !is_retried || call.total_timeout.after <= call.timeout.after {
         return if rate > 0.0 {

@@ -36,7 +36,7 @@ retries.policy = { max_attempts = 4, backoff = { fixed = "25ms" }, jitter = "ful
 fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
     for (id, call, policy) in subject.retrying() {
         let limit = subject.time_limit(id);
-        let is_about_silence = policy.retry_on.contains(ErrorKind::Timeout)
+        let is_about_silence = policy.retries_untold(ErrorKind::Timeout)
             && call.connect_timeout.after >= attempt(subject, id)
             && limit < Span::LIMIT;
         if !is_about_silence || silent(subject, id).most != Some(1) {

@@ -1,7 +1,8 @@
 //! Waits that grow without a cap.
 //!
-//! It is silent where no wait that is allowed, of the first 64, comes to more than a minute; and about calls with a
-//! time limit, which ends them before: what is too long for that is said by `long-wait`.
+//! It is silent where no wait that is allowed, of the first 64, comes to more than a minute; about calls with a time
+//! limit, which ends them before: what is too long for that is said by `long-wait`; and about policies with a
+//! `max_elapsed`, which no wait outlasts.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::rule::{Check, Example, Rule};
@@ -44,9 +45,9 @@ fn check(subject: &Subject<'_>, findings: &mut Findings<'_>) {
         let Used { id, policy, ref calls } = used;
         let schedule = &policy.schedule;
         let Some(&call) = calls.iter().find(|&&call| subject.time_limit(call) >= Span::LIMIT) else { continue };
-        let waits = allowed(schedule, policy.max_attempts);
+        let waits = allowed(policy);
         let Some(last) = waits.last().filter(|last| last.longest > LONG) else { continue };
-        if !grows(schedule) || schedule.cap().is_some() {
+        if !grows(schedule) || schedule.cap().is_some() || policy.max_elapsed < Span::LIMIT {
             continue;
         }
         let figure = match longest_outage(subject, call).and_then(|outage| Some((outage, under_way(&waits, outage)?))) {

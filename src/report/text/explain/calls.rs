@@ -76,12 +76,17 @@ pub(super) fn sentences(calls: &[CallExplained], width: usize) -> String {
     let mut text = String::new();
     for call in calls {
         let said = [
-            (!call.waits.is_empty()).then(|| waits(call)),
+            (!call.waits.is_empty()).then(|| waits(&call.waits)),
+            call.waits_throttled
+                .as_ref()
+                .map(|throttled| format!("after `rate_limited` or `throttled` it {}", waits(throttled))),
+            call.max_elapsed_s.map(|latest| format!("begins no retry later than {} after it began", time(latest))),
             again(call),
             unfit(&call.unfit),
             call.has_budget.then(|| "its retry budget may refuse retries: then there are fewer attempts".to_owned()),
             call.is_guarded.then(|| "its breaker or throttle may hold attempts back: then fewer are sent".to_owned()),
             call.minds_servers.then(|| "an error may say when to try again: then it waits as that says".to_owned()),
+            call.needs_servers.then(|| "an error that does not say when to try again is the last".to_owned()),
             peaks(call),
         ];
         for said in said.into_iter().flatten() {
@@ -107,7 +112,7 @@ fn peaks(call: &CallExplained) -> Option<String> {
 }
 
 /// The waits before the retries; those at the end that are all the same once.
-fn waits(call: &CallExplained) -> String {
+fn waits(waits: &[WaitExplained]) -> String {
     let written = |wait: &WaitExplained| match wait.longest_s {
         Some(longest) if longest == wait.shortest_s => kept(&time(longest)),
         longest => {
@@ -116,15 +121,15 @@ fn waits(call: &CallExplained) -> String {
             range + &mean.unwrap_or_default()
         }
     };
-    let last = call.waits.last();
-    let same = call.waits.iter().rev().take_while(|wait| Some(*wait) == last).count();
-    let listed = (call.waits.len() + 1 - same).min(WAITS_SHOWN);
-    let mut texts: Vec<String> = call.waits[..listed].iter().map(written).collect();
-    if listed < call.waits.len() {
-        let is_same = listed + same > call.waits.len();
+    let last = waits.last();
+    let same = waits.iter().rev().take_while(|wait| Some(*wait) == last).count();
+    let listed = (waits.len() + 1 - same).min(WAITS_SHOWN);
+    let mut texts: Vec<String> = waits[..listed].iter().map(written).collect();
+    if listed < waits.len() {
+        let is_same = listed + same > waits.len();
         texts.push(if is_same { "and so on".to_owned() } else { "...".to_owned() });
     }
-    if call.waits.iter().all(|wait| wait.longest_s == Some(0.0)) {
+    if waits.iter().all(|wait| wait.longest_s == Some(0.0)) {
         return "retries without a wait".to_owned();
     }
     format!("waits {}", texts.join(", "))
