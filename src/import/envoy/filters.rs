@@ -109,7 +109,7 @@ fn successes(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
     if let Some(mut http) = draft.table(&mut section, "http_criteria") {
         let mut ranges = Vec::new();
         let list = http.field("http_success_status");
-        for mut range in list.iter().flat_map(|list| list.sections(Keys::Loose)) {
+        for mut range in draft.tables(&mut http, "http_success_status") {
             let mut bound = |key: &str| range.field(key).and_then(|field| draft.whole(&field));
             // The end is none of it.
             if let (Some(start), Some(end)) = (bound("start"), bound("end")) {

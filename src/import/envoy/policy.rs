@@ -176,9 +176,8 @@ fn retry_after(mut section: Section<'_>, block: &mut Block, draft: &mut Draft) {
 
 /// Whether retries go to other hosts; what else picks hosts is left out.
 fn hosts<'t>(section: &mut Section<'t>, block: &mut Block, draft: &mut Draft) -> Option<Field<'t>> {
-    let list = section.field("retry_host_predicate");
     let mut previous = None;
-    for mut predicate in list.iter().flat_map(|list| list.sections(section.keys())) {
+    for mut predicate in draft.tables(section, "retry_host_predicate") {
         let name = predicate.field("name");
         predicate.skip(&["typed_config"]);
         draft.unknown(Some(block), &predicate);

@@ -143,7 +143,7 @@ pub fn action<'t>(
         filters: host.filters.clone(),
         left_out: Vec::new(),
     };
-    let mut left_out = draft.block(Kind::Service, "left out", place);
+    let mut left_out = Block::scratch(place);
     rest(&mut section, clusters.len() > 1, &mut left_out, draft);
     draft.unknown(Some(&mut left_out), &section);
     said.left_out = left_out.left_out;

@@ -176,7 +176,7 @@ fn retry(
     if !has_timeout {
         draft.surprise(
             &field.place(),
-            "nothing but the budget ends these retries: Linkerd has no limit for a request, and this route no `timeout`",
+            "nothing but the budget ends these retries: Linkerd has no limit for a request, the route no `timeout`",
             "set a `timeout`, which spans all attempts",
         );
     }

@@ -28,8 +28,8 @@ fn route(action: &str) -> String {
 /// A cluster `db` with this in it, and a route to it that retries.
 fn cluster(inside: &str) -> String {
     format!(
-        "virtual_hosts:\n- name: all\n  domains: ['*']\n  routes:\n  - match: {{ prefix: / }}\n    route: {{ cluster: db, \
-         retry_policy: {{ retry_on: connect-failure }} }}\n---\nclusters:\n- name: db\n  {inside}\n"
+        "virtual_hosts:\n- name: all\n  domains: ['*']\n  routes:\n  - match: {{ prefix: / }}\n    route: {{ \
+         cluster: db, retry_policy: {{ retry_on: connect-failure }} }}\n---\nclusters:\n- name: db\n  {inside}\n"
     )
 }
 
@@ -66,8 +66,8 @@ fn admission_control_is_a_throttle() {
 fn policies_of_hosts_are_shared() {
     let host = |host: &str, one: &str, other: &str| {
         format!(
-            "domains: ['*']\n{host}\nroutes:\n- match: {{ path: /a }}\n  route: {{ cluster: db, {one} }}\n- match: {{ path: \
-             /b }}\n  route: {{ cluster: db, {other} }}\n"
+            "domains: ['*']\n{host}\nroutes:\n- match: {{ path: /a }}\n  route: {{ cluster: db, {one} }}\n- \
+             match: {{ path: /b }}\n  route: {{ cluster: db, {other} }}\n"
         )
     };
     let policy = "retry_policy: { retry_on: reset }";
@@ -100,14 +100,16 @@ fn any_part_of_a_configuration_is_read() {
     for (text, calls) in [
         (
             format!(
-                "static_resources: {{ listeners: [{{ filter_chains: [{{ filters: [{{ typed_config: {{ route_config: {{ {hosts} }} }} }}] }}] }}] }}"
+                "static_resources: {{ listeners: [{{ filter_chains: [{{ filters: [{{ typed_config: {{ \
+                 route_config: {{ {hosts} }} }} }}] }}] }}] }}"
             ),
             "db",
         ),
         (hosts.clone(), "db"),
         (
             format!(
-                "{{ \"resources\": [{{ '@type': type.googleapis.com/envoy.config.route.v3.RouteConfiguration, {hosts} }}] }}"
+                "{{ \"resources\": [{{ '@type': type.googleapis.com/envoy.config.route.v3.RouteConfiguration, \
+                 {hosts} }}] }}"
             ),
             "db",
         ),
@@ -120,7 +122,8 @@ fn any_part_of_a_configuration_is_read() {
         ("name: db\ncircuit_breakers: { thresholds: [{ max_retries: 1 }] }".to_owned(), "db"),
         (
             format!(
-                "configs: [{{ '@type': envoy.admin.v3.RoutesConfigDump, dynamic_route_configs: [{{ route_config: {{ {hosts} }} }}] }}]"
+                "configs: [{{ '@type': envoy.admin.v3.RoutesConfigDump, dynamic_route_configs: [{{ route_config: \
+                 {{ {hosts} }} }}] }}]"
             ),
             "db",
         ),
@@ -137,9 +140,9 @@ fn any_part_of_a_configuration_is_read() {
 fn a_dump_is_read_once() {
     let cluster = "{ name: db, connect_timeout: 1s }";
     let text = format!(
-        "configs:\n- '@type': type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\n  bootstrap: {{ static_resources: {{ \
-         clusters: [{cluster}] }} }}\n- '@type': type.googleapis.com/envoy.admin.v3.ClustersConfigDump\n  static_clusters: \
-         [{{ cluster: {cluster} }}]\n"
+        "configs:\n- '@type': type.googleapis.com/envoy.admin.v3.BootstrapConfigDump\n  bootstrap: {{ \
+         static_resources: {{ clusters: [{cluster}] }} }}\n- '@type': \
+         type.googleapis.com/envoy.admin.v3.ClustersConfigDump\n  static_clusters: [{{ cluster: {cluster} }}]\n"
     );
     assert_eq!(at(&table(ENVOY, &text), "clients.callers.calls.db.connect_timeout"), "\"1s\"");
 }
@@ -165,8 +168,9 @@ fn what_envoy_refuses_is_refused() {
             ["below `base_interval`", ""],
         ),
         (
-            "http_filters: [{ name: admission_control, typed_config: { sampling_window: 0s } }]\nroute_config: { virtual_hosts: [{ \
-             domains: ['*'], routes: [{ match: { prefix: / }, route: { cluster: db } }] }] }".to_owned(),
+            "http_filters: [{ name: admission_control, typed_config: { sampling_window: 0s } }]\nroute_config: { \
+             virtual_hosts: [{ domains: ['*'], routes: [{ match: { prefix: / }, route: { cluster: db } }] }] }"
+                .to_owned(),
             ["sampling_window` must be longer than zero", "0s"],
         ),
         (policy("{ retry_on: '${CONDITIONS}' }"), ["is a placeholder", "retry_on"]),
