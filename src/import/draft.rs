@@ -259,6 +259,12 @@ impl Draft {
 }
 
 impl Block {
+    /// One that becomes no table: it gathers what is left out of several.
+    pub fn scratch(place: &Place) -> Self {
+        let name = String::new();
+        Self { kind: Kind::Service, name, place: place.clone(), settings: Vec::new(), left_out: Vec::new() }
+    }
+
     /// Sets what the file says.
     pub fn read(&mut self, path: &'static str, value: impl Into<toml_edit::Value>, field: &Field<'_>) {
         self.set(path, value.into(), Origin::File(field.place()));

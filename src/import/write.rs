@@ -276,8 +276,8 @@ fn calls(document: &mut DocumentMut) -> Vec<(String, String, &mut Item)> {
     found
 }
 
-/// Puts settings into a table of whatever form. What a setting is part of takes the place of what was there; what stands
-/// above that stays.
+/// Puts settings into a table of whatever form. What a setting is part of takes the place of what was there; what
+/// stands above that stays.
 fn overlay(item: &mut Item, source: &Source<'_>, settings: &[Setting]) {
     let mut is_gone = BTreeSet::new();
     for setting in settings {

@@ -22,8 +22,8 @@ fn route(inside: &str) -> String {
 /// A destination rule for `db`, with this traffic policy, and maybe more.
 fn rule(traffic: &str) -> String {
     format!(
-        "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {{ name: db, namespace: shop }}\nspec:\n  \
-         host: db.shop.svc.cluster.local\n  trafficPolicy: {traffic}\n"
+        "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {{ name: db, namespace: shop \
+         }}\nspec:\n  host: db.shop.svc.cluster.local\n  trafficPolicy: {traffic}\n"
     )
 }
 
@@ -123,6 +123,14 @@ fn retries_at_once_have_no_limit_unless_a_rule_has_one() {
     assert!(is_said(&said, &["`maxRetries` does not count"]), "{said:?}");
 }
 
+/// It is told once for a host, at the first route that tries again.
+#[test]
+fn retries_without_a_limit_are_told_once() {
+    let other = "  - route: [{ destination: { host: db } }]\n    timeout: 1s\n";
+    let said = remarks(ISTIO, &(route("retries: { attempts: 0 }") + other + other));
+    assert_eq!(said.iter().filter(|line| line.contains("nothing limits how many retries")).count(), 1, "{said:?}");
+}
+
 /// A subset has its own for what it says, and that of the host for the rest.
 #[test]
 fn subsets_say_some_of_it_anew() {
@@ -132,6 +140,19 @@ fn subsets_say_some_of_it_anew() {
     let read = table(ISTIO, &format!("{to}---\n{}{subset}", rule(pool)));
     assert_eq!(at(&read, "clients.callers.calls.db.connect_timeout"), "\"2s\"");
     assert_eq!(at(&read, "retries.db.budget.concurrency.share"), "0.1");
+}
+
+#[test]
+fn of_two_rules_for_a_host_the_first_counts() {
+    let text = format!(
+        "{}---\n{}",
+        rule("{ connectionPool: { http: { maxRetries: 7 } }, outlierDetection: {} }"),
+        rule("{ connectionPool: { http: { maxRetries: 8 } }, outlierDetection: {} }")
+    );
+    let read = table(ISTIO, &text);
+    assert_eq!(at(&read, "retries.db.budget.concurrency.minimum"), "7");
+    assert_eq!(read["services"].as_table().unwrap().len(), 1);
+    assert!(is_said(&remarks(ISTIO, &text), &["has a rule already"]));
 }
 
 /// Istio makes a route to every service, and retries there as well.
@@ -209,7 +230,8 @@ fn a_part_of_a_configuration_is_read() {
 #[test]
 fn what_is_not_read_is_told() {
     let others = "---\napiVersion: networking.istio.io/v1alpha3\nkind: EnvoyFilter\nspec: {}\n---\napiVersion: \
-                  gateway.networking.k8s.io/v1\nkind: HTTPRoute\nspec: {}\n---\napiVersion: apps/v1\nkind: Deployment\n";
+                  gateway.networking.k8s.io/v1\nkind: HTTPRoute\nspec: {}\n---\napiVersion: apps/v1\nkind: \
+                  Deployment\n";
     let said = remarks(ISTIO, &format!("{}{others}", route("timeout: 1s\n    fault: { abort: {} }\n    retrys: {}")));
     for parts in [
         ["`EnvoyFilter`", "not read"],
@@ -231,7 +253,7 @@ fn what_istio_refuses_is_refused() {
         (route("timeout: -1s"), ["timeout` must be a duration", "-1s"]),
         (route("retries: { attempts: 1, retryOn: [5xx] }"), ["retryOn` must be a single value", "a list"]),
         (rule("[]"), ["`spec.trafficPolicy` must be a table", "a list"]),
-        (rule("{ outlierDetection: { baseEjectionTime: 0s } }"), ["`baseEjectionTime` must be above 0", ""]),
+        (rule("{ outlierDetection: { baseEjectionTime: 0s } }"), ["baseEjectionTime` must be longer than zero", "0s"]),
         (rule("{ outlierDetection: { maxEjectionPercent: 200 } }"), ["from 0 to 100", "200"]),
         ("apiVersion: networking.istio.io/v1\nkind: Gateway\n".to_owned(), ["there is no route over HTTP", ""]),
     ] {

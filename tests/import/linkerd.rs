@@ -15,8 +15,8 @@ fn the_samples() {
 /// A profile of `db` with this in it.
 fn profile(inside: &str) -> String {
     format!(
-        "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\nmetadata: {{ name: db.shop.svc.cluster.local, namespace: \
-         shop }}\nspec:\n  {inside}\n"
+        "apiVersion: linkerd.io/v1alpha2\nkind: ServiceProfile\nmetadata: {{ name: db.shop.svc.cluster.local, \
+         namespace: shop }}\nspec:\n  {inside}\n"
     )
 }
 
@@ -25,7 +25,8 @@ const ROUTE: &str = "routes: [{ name: GET /, condition: {}, isRetryable: true }]
 /// A service `db` with these annotations.
 fn annotated(annotations: &str) -> String {
     format!(
-        "apiVersion: v1\nkind: Service\nmetadata:\n  name: db\n  namespace: shop\n  annotations: {{ {annotations} }}\nspec: {{}}\n"
+        "apiVersion: v1\nkind: Service\nmetadata:\n  name: db\n  namespace: shop\n  annotations: {{ \
+         {annotations} }}\nspec: {{}}\n"
     )
 }
 
@@ -83,7 +84,8 @@ fn classes_say_what_is_a_failure() {
     let limited = class("[{ condition: { status: { min: 429, max: 429 } }, isFailure: true }]");
     assert!(at(&table(LINKERD, &limited), "retries.db-a.retry_on").contains("\"rate_limited\""));
     let first = class(
-        "[{ condition: { status: { min: 503 } }, isFailure: false }, { condition: { status: { min: 500 } }, isFailure: true }]",
+        "[{ condition: { status: { min: 503 } }, isFailure: false }, { condition: { status: { min: 500 } }, \
+         isFailure: true }]",
     );
     assert_eq!(at(&table(LINKERD, &first), "retries.db-a.retry_on"), "[\"internal\"]");
     let any = class("[{ condition: { any: [{ status: { min: 500 } }] }, isFailure: true }]");
@@ -210,8 +212,9 @@ fn failure_accrual_is_a_breaker() {
 
 #[test]
 fn annotations_of_a_route_are_for_its_service() {
-    let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: read\n  namespace: shop\n  \
-                annotations: { retry.linkerd.io/http: 5xx, retry.linkerd.io/htpp: 5xx }\nspec:\n  parentRefs: [{ name: db }]\n";
+    let text = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata:\n  name: read\n  \
+                namespace: shop\n  annotations: { retry.linkerd.io/http: 5xx, retry.linkerd.io/htpp: 5xx }\nspec:\n  \
+                parentRefs: [{ name: db }]\n";
     let read = table(LINKERD, text);
     assert_eq!(at(&read, "clients.callers.calls.db-read.to"), "\"db\"");
     assert!(is_said(&remarks(LINKERD, text), &["`retry.linkerd.io/htpp`", "not known"]));

@@ -13,7 +13,7 @@ use stormsim::{Overrides, Scenario};
 use crate::{sample, samples};
 
 /// How many damaged files there are.
-const FILES: u64 = 100_000;
+const FILES: u64 = 20_000;
 
 /// Numbers that are much, little, or none.
 const NUMBERS: [&str; 20] = [
@@ -124,7 +124,7 @@ fn outcome(format: Format, text: &str) -> bool {
             imported.messages();
             let scenario = imported.scenario();
             let parsed = Scenario::parse("it", &scenario, Path::new("."), &Overrides::default());
-            parsed.unwrap_or_else(|errors| panic!("{errors}\nof {scenario}\nof {text}"));
+            assert!(parsed.is_ok(), "{parsed:?}\nof {scenario}\nof {text}");
             true
         }
         Err(errors) => {

@@ -67,6 +67,25 @@ impl RetryLimit<'_> {
         }
     }
 
+    /// Puts it into a call as the limit of its hedges, which are retries to Envoy. Whether there may be any.
+    pub fn put_hedges(&self, call: &mut Block, draft: &mut Draft) -> bool {
+        const PATH: &str = "hedge.in_flight";
+        match self {
+            Self::AtOnce(0, _) => return false,
+            // More than a scenario can say is no limit.
+            Self::AtOnce(limit, field) if *limit <= i64::from(i32::MAX) => call.read(PATH, *limit, field),
+            Self::Default(_) => call.default(PATH, 3, "Envoy: retries at once, of which these are some"),
+            Self::None(_) | Self::AtOnce(..) => call.default(PATH, "unlimited", "as many as retries"),
+            Self::Share(..) => {
+                call.default(PATH, "unlimited", "a scenario has no share of what is under way for them");
+                for field in self.fields() {
+                    draft.leave_out(call, field, "hedges are retries to Envoy, and have this limit, too");
+                }
+            }
+        }
+        true
+    }
+
     /// What says so in the file.
     pub fn fields(&self) -> impl Iterator<Item = &Field<'_>> {
         let (one, other) = match self {
@@ -147,10 +166,7 @@ impl<'t> Cluster<'t> {
 pub fn read<'t>(mut section: Section<'t>, name: &str, draft: &mut Draft) -> Cluster<'t> {
     let mut service = draft.block(Kind::Service, name, &section.head());
     let connect = section.field("connect_timeout");
-    let connect = connect.and_then(|field| Some((draft.parsed(&field, seconds)?, field)));
-    if let Some((Span::ZERO, field)) = &connect {
-        draft.wrong(&field.node.place, "`connect_timeout` must be above 0", "Envoy refuses it");
-    }
+    let connect = connect.and_then(|field| Some((draft.above_zero(&field, seconds)?, field)));
     let (retries, mut limits) = match draft.table(&mut section, "circuit_breakers") {
         Some(breakers) => thresholds(breakers, &mut service, draft),
         None => (RetryLimit::ENVOY, Limits::default()),

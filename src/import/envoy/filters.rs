@@ -37,13 +37,17 @@ pub fn put(filters: &Field<'_>, call: &mut Block, draft: &mut Draft) {
 /// `admission_control`.
 fn admission(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
     const ENVOY: &str = "Envoy";
+    /// The least percentage of which a scenario takes the share.
+    const LEAST: f64 = 1e-4;
     section.skip(&["@type"]);
     let enabled = runtime(&mut section, "enabled");
     if enabled.is_some_and(|field| draft.truth(&field) == Some(false)) {
         return;
     }
     match runtime_percent(&mut section, "sr_threshold", draft) {
-        Some((0.0, field)) => draft.leave_out(call, &field, "the share of successes must be above 0"),
+        Some((percent, field)) if percent < LEAST => {
+            draft.leave_out(call, &field, "the share of successes must be above 0");
+        }
         Some((percent, field)) => call.read("throttle.admission.success", share(percent), &field),
         None => call.default("throttle.admission.success", 0.95, ENVOY),
     }
@@ -62,7 +66,7 @@ fn admission(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
     }
     match section.field("sampling_window") {
         Some(field) => {
-            if let Some(span) = draft.parsed(&field, seconds) {
+            if let Some(span) = draft.above_zero(&field, seconds) {
                 call.read("throttle.admission.window", duration(span), &field);
             }
         }
@@ -105,7 +109,7 @@ fn successes(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
     if let Some(mut http) = draft.table(&mut section, "http_criteria") {
         let mut ranges = Vec::new();
         let list = http.field("http_success_status");
-        for mut range in list.iter().flat_map(|list| list.sections(Keys::Loose)) {
+        for mut range in draft.tables(&mut http, "http_success_status") {
             let mut bound = |key: &str| range.field(key).and_then(|field| draft.whole(&field));
             // The end is none of it.
             if let (Some(start), Some(end)) = (bound("start"), bound("end")) {

@@ -35,9 +35,11 @@ impl Outliers<'_> {
             service.left_out.push("outlier detection: no counter ejects anything".to_owned());
             return;
         };
+        // More than a scenario can say is more than ever comes.
+        let count = (*count).min(i64::from(i32::MAX));
         match field {
-            Some(field) => service.read("ejection.consecutive", *count, field),
-            None => service.default("ejection.consecutive", *count, "Envoy"),
+            Some(field) => service.read("ejection.consecutive", count, field),
+            None => service.default("ejection.consecutive", count, "Envoy"),
         }
         for field in others.iter().filter_map(|(_, field)| field.as_ref()) {
             draft.leave_out(service, field, "a scenario counts failures of all kinds together");
@@ -137,12 +139,7 @@ pub fn read(mut section: Section<'_>, service: &mut Block, draft: &mut Draft) {
 /// A time above zero.
 fn time<'t>(section: &mut Section<'t>, key: &str, draft: &mut Draft) -> Option<(Span, Field<'t>)> {
     let field = section.field(key)?;
-    let span = draft.parsed(&field, seconds)?;
-    if span == Span::ZERO {
-        draft.wrong(&field.node.place, format!("`{}` must be above 0", field.path), "Envoy refuses it");
-        return None;
-    }
-    Some((span, field))
+    Some((draft.above_zero(&field, seconds)?, field))
 }
 
 /// A whole number of percent.

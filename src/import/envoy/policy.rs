@@ -113,11 +113,7 @@ fn waits(section: &mut Section<'_>, block: &mut Block, draft: &mut Draft) {
     let (mut base, mut cap) = (None, None);
     if let Some(mut backoff) = backoff {
         match backoff.field("base_interval") {
-            Some(field) => match draft.parsed(&field, seconds) {
-                Some(Span::ZERO) => draft.wrong(&field.node.place, "`base_interval` must be above 0", REFUSED),
-                Some(span) => base = Some((span, field)),
-                None => {}
-            },
+            Some(field) => base = draft.above_zero(&field, seconds).map(|span| (span, field)),
             None => draft.wrong(&backoff.place, "`retry_back_off` has no `base_interval`", REFUSED),
         }
         cap = span(&mut backoff, "max_interval", draft);
@@ -148,8 +144,10 @@ pub fn put_backoff(block: &mut Block, base: Option<(Span, Field<'_>)>, cap: Opti
         Some((span, field)) => block.read("cap", duration(at_least(*span)), field),
         None => {
             let base = at_least(base.map_or(BASE, |(span, _)| span));
-            let cap = Span::from_ns(base.as_ns().saturating_mul(10)).min(Span::LIMIT);
-            block.default("cap", duration(cap), "Envoy: ten times the base");
+            let cap = Span::from_ns(base.as_ns().saturating_mul(10));
+            // What no run reaches is no cap.
+            let cap = if cap < Span::LIMIT { duration(cap) } else { "none".to_owned() };
+            block.default("cap", cap, "Envoy: ten times the base");
         }
     }
     block.default("jitter", "full", "Envoy");
@@ -178,9 +176,8 @@ fn retry_after(mut section: Section<'_>, block: &mut Block, draft: &mut Draft) {
 
 /// Whether retries go to other hosts; what else picks hosts is left out.
 fn hosts<'t>(section: &mut Section<'t>, block: &mut Block, draft: &mut Draft) -> Option<Field<'t>> {
-    let list = section.field("retry_host_predicate");
     let mut previous = None;
-    for mut predicate in list.iter().flat_map(|list| list.sections(section.keys())) {
+    for mut predicate in draft.tables(section, "retry_host_predicate") {
         let name = predicate.field("name");
         predicate.skip(&["typed_config"]);
         draft.unknown(Some(block), &predicate);

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, RetryLimit};
 use super::filters;
 use super::policy::{self, Policy};
 use crate::failure::ErrorKind;
@@ -143,7 +143,7 @@ pub fn action<'t>(
         filters: host.filters.clone(),
         left_out: Vec::new(),
     };
-    let mut left_out = draft.block(Kind::Service, "left out", place);
+    let mut left_out = Block::scratch(place);
     rest(&mut section, clusters.len() > 1, &mut left_out, draft);
     draft.unknown(Some(&mut left_out), &section);
     said.left_out = left_out.left_out;
@@ -182,9 +182,12 @@ fn call<'t>(name: &str, said: &Said<'t>, context: &mut Context<'t>, draft: &mut 
         None => call.default("total_timeout", duration(TIMEOUT), "Envoy: of a route, all attempts and waits"),
     }
     cluster.put(&mut call, draft);
-    let policy = context.policy(name, said.retries.as_ref(), &call.name, draft);
+    let policy = context.policy(name, said.retries.as_ref(), &call.name, draft).map(|at| &context.policies[at].1);
     let total = said.total.as_ref().map_or(TIMEOUT, |(span, _)| *span);
-    follow(policy, total, said.hedge.as_ref(), &mut call, draft);
+    follow(policy, total, &mut call, draft);
+    if let (Some(policy), Some(field)) = (policy, &said.hedge) {
+        hedge(field, policy, &context.clusters[name].retries, &mut call, draft);
+    }
     if let Some(filters) = &said.filters {
         filters::put(filters, &mut call, draft);
     }
@@ -199,27 +202,18 @@ impl<'t> Context<'t> {
         self.clusters.entry(name.to_owned()).or_insert_with(|| Cluster::unknown(name_of(name)))
     }
 
-    /// The policy of a call: that of a virtual host is one for all of its routes to a cluster.
-    fn policy(
-        &mut self,
-        cluster: &str,
-        field: Option<&Field<'t>>,
-        label: &str,
-        draft: &mut Draft,
-    ) -> Option<&Policy<'t>> {
+    /// The number of the policy of a call: that of a virtual host is one for all of its routes to a cluster.
+    fn policy(&mut self, cluster: &str, field: Option<&Field<'t>>, label: &str, draft: &mut Draft) -> Option<usize> {
         let field = field?;
         let key = (field.key.clone(), cluster.to_owned());
         let at = self.policies.iter().position(|(known, _)| *known == key);
-        let at = match at {
-            Some(at) => at,
-            None => {
-                let section = draft.table_of(field, Keys::Loose)?;
-                let policy = policy::read(section, label, &self.clusters[cluster].retries, draft);
-                self.policies.push((key, policy));
-                self.policies.len() - 1
-            }
-        };
-        Some(&self.policies[at].1)
+        if at.is_some() {
+            return at;
+        }
+        let section = draft.table_of(field, Keys::Loose)?;
+        let policy = policy::read(section, label, &self.clusters[cluster].retries, draft);
+        self.policies.push((key, policy));
+        Some(self.policies.len() - 1)
     }
 
     /// What surprises where several policies are for one cluster.
@@ -238,7 +232,7 @@ impl<'t> Context<'t> {
 }
 
 /// Makes a call follow its policy.
-fn follow(policy: Option<&Policy<'_>>, total: Span, hedge: Option<&Field<'_>>, call: &mut Block, draft: &mut Draft) {
+fn follow(policy: Option<&Policy<'_>>, total: Span, call: &mut Block, draft: &mut Draft) {
     let Some(policy) = policy else {
         call.default("timeout", "none", "Envoy: no `per_try_timeout`, only that of the route");
         call.default("retry", "none", "Envoy: no `retry_policy`");
@@ -266,9 +260,6 @@ fn follow(policy: Option<&Policy<'_>>, total: Span, hedge: Option<&Field<'_>>, c
     }
     let per_try = policy.try_timeout().map(|(span, field)| (*span, field));
     check_timeouts(&policy.place, policy.retries, &policy.on, per_try, total, draft);
-    if let Some(field) = hedge {
-        self::hedge(field, policy, call, draft);
-    }
 }
 
 /// What surprises in a timeout for each try and one for all of them, where zero is none.
@@ -312,7 +303,7 @@ pub fn check_timeouts(
 }
 
 /// `hedge_policy`: where a try takes too long, another goes out beside it.
-fn hedge(field: &Field<'_>, policy: &Policy<'_>, call: &mut Block, draft: &mut Draft) {
+fn hedge(field: &Field<'_>, policy: &Policy<'_>, limit: &RetryLimit<'_>, call: &mut Block, draft: &mut Draft) {
     let Some(mut section) = draft.table_of(field, Keys::Loose) else { return };
     let why = "Envoy itself does not do it yet";
     draft.leave_out_all(call, &mut section, &["initial_requests", "additional_request_chance"], why);
@@ -327,7 +318,7 @@ fn hedge(field: &Field<'_>, policy: &Policy<'_>, call: &mut Block, draft: &mut D
         draft.surprise(&on.place(), message, "set `per_try_timeout` and `retry_on`");
         return;
     };
-    if policy.retries == 0 {
+    if policy.retries == 0 || !limit.put_hedges(call, draft) {
         return;
     }
     // An attempt that takes too long is no failure any more: it goes on beside the next.

@@ -5,6 +5,7 @@ use crate::import::grpc::codes;
 use crate::import::grpc::throttle::Throttle;
 use crate::import::section::{Field, Section};
 use crate::import::values::{duration, number, seconds};
+use crate::time::Span;
 
 /// The most attempts that gRPC clients make, unless they are told otherwise in code.
 const ATTEMPTS_MAX: u64 = 5;
@@ -78,10 +79,11 @@ pub fn hedges(mut section: Section<'_>, call: &mut Block, throttle: Option<&Thro
     match section.field("hedgingDelay") {
         Some(field) => {
             if let Some(span) = draft.parsed(&field, seconds) {
-                call.read("hedge.after", duration(span), &field);
+                // A scenario has no hedge without any time before it.
+                call.read("hedge.after", duration(span.max(Span::from_ns(1))), &field);
             }
         }
-        None => call.default("hedge.after", "0s", "gRPC: all at once; grpc-java refuses it"),
+        None => call.default("hedge.after", "1ns", "gRPC: all at once; grpc-java refuses it"),
     }
     let message = "only grpc-java hedges: other clients read this and do nothing";
     draft.surprise(&section.place, message, "see which client it is");

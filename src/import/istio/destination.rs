@@ -149,7 +149,7 @@ impl<'t> Traffic<'t> {
         if let Some(mut tcp) = draft.table(&mut section, "tcp") {
             limits.connections = amount(&mut tcp, "maxConnections", draft);
             let field = tcp.field("connectTimeout");
-            connect = field.and_then(|field| Some((draft.parsed(&field, go_duration)?, field)));
+            connect = field.and_then(|field| Some((draft.above_zero(&field, go_duration)?, field)));
             tcp.skip(&["tcpKeepalive", "maxConnectionDuration", "idleTimeout"]);
             draft.unknown(Some(call), &tcp);
         }
@@ -239,10 +239,7 @@ fn outliers(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
         );
     }
     let base = section.field("baseEjectionTime");
-    let base = base.and_then(|field| Some((draft.parsed(&field, go_duration)?, field)));
-    if let Some((Span::ZERO, field)) = &base {
-        draft.wrong(&field.node.place, "`baseEjectionTime` must be above 0", "Istio refuses it");
-    }
+    let base = base.and_then(|field| Some((draft.above_zero(&field, go_duration)?, field)));
     let percent = outlier::percent(&mut section, "maxEjectionPercent", draft).filter(|(percent, _)| *percent > 0);
     let why = "failures in a row eject at once, and a server comes back when its time is over";
     draft.leave_out_all(service, &mut section, &["interval"], why);

@@ -47,7 +47,9 @@ fn read(documents: &[Node], draft: &mut Draft) {
         match object.kind {
             "VirtualService" => services.extend(spec(&mut object, draft).map(|spec| (spec, object.namespace))),
             "DestinationRule" => {
-                rules.extend(spec(&mut object, draft).map(|spec| Rule::read(spec, object.namespace, draft)));
+                if let Some(spec) = spec(&mut object, draft) {
+                    add(Rule::read(spec, object.namespace, draft), &mut rules, draft);
+                }
             }
             "EnvoyFilter" => draft.surprise(
                 &object.place,
@@ -60,19 +62,19 @@ fn read(documents: &[Node], draft: &mut Draft) {
                 "see whether it has `timeouts` or `retry`",
             ),
             _ if is_bare && object.section.field("trafficPolicy").is_some() => {
-                rules.push(Rule::read(object.section, object.namespace, draft));
+                add(Rule::read(object.section, object.namespace, draft), &mut rules, draft);
             }
             _ if is_bare && object.section.field("http").is_some() => services.push((object.section, object.namespace)),
             _ => {}
         }
     }
-    let mut called = Vec::new();
+    let mut seen = route::Seen::default();
     for (spec, namespace) in services {
-        route::service(spec, namespace, &rules, &mut called, draft);
+        route::service(spec, namespace, &rules, &mut seen, draft);
     }
     // Istio makes a route to every service there is.
     for rule in &rules {
-        if !called.contains(&rule.host) && !rule.host.contains('*') {
+        if !seen.called.contains(&rule.host) && !rule.host.contains('*') {
             route::implicit(rule, draft);
         }
     }
@@ -82,6 +84,16 @@ fn read(documents: &[Node], draft: &mut Draft) {
     if draft.blocks.is_empty() && draft.errors.is_empty() {
         let hint = "import the files with `VirtualService` and `DestinationRule`";
         draft.wrong(&(0..0), "there is no route over HTTP in it, and no rule for a destination", hint);
+    }
+}
+
+/// Adds a rule; of several for one host the first counts.
+fn add<'t>(rule: Rule<'t>, rules: &mut Vec<Rule<'t>>, draft: &mut Draft) {
+    if rules.iter().any(|other| other.host == rule.host) {
+        let message = "this host has a rule already, and only that is read";
+        draft.surprise(&rule.place, message, "put the two together");
+    } else {
+        rules.push(rule);
     }
 }
 

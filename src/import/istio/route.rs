@@ -21,16 +21,19 @@ const RETRIES: i64 = 2;
 const RETRIED: [ErrorKind; 2] = [ErrorKind::Unavailable, ErrorKind::Refused];
 const RETRIED_WHY: &str = "Istio: failed connections, UNAVAILABLE of gRPC; not 503: over HTTP [\"refused\"]";
 
+/// The hosts to which routes of the file lead.
+#[derive(Default)]
+pub struct Seen {
+    /// All of them.
+    pub called: Vec<String>,
+    /// Those where something is tried again.
+    retried: Vec<String>,
+}
+
 /// Reads a virtual service; the hosts that it leads to are noted.
-pub fn service(
-    mut section: Section<'_>,
-    namespace: &str,
-    rules: &[Rule<'_>],
-    called: &mut Vec<String>,
-    draft: &mut Draft,
-) {
+pub fn service(mut section: Section<'_>, namespace: &str, rules: &[Rule<'_>], seen: &mut Seen, draft: &mut Draft) {
     for route in draft.tables(&mut section, "http") {
-        self::route(route, namespace, rules, called, draft);
+        self::route(route, namespace, rules, seen, draft);
     }
     section.skip(&["hosts", "gateways", "exportTo", "tls", "tcp"]);
     draft.unknown(None, &section);
@@ -43,14 +46,14 @@ struct Destination {
     subset: Option<String>,
 }
 
-fn route(mut section: Section<'_>, namespace: &str, rules: &[Rule<'_>], called: &mut Vec<String>, draft: &mut Draft) {
+fn route(mut section: Section<'_>, namespace: &str, rules: &[Rule<'_>], seen: &mut Seen, draft: &mut Draft) {
     let place = section.field("name").map_or_else(|| section.head(), |field| field.place());
     let label = label(&mut section);
     let destinations = destinations(&mut section, namespace, draft);
     let timeout = section.field("timeout");
     let total = timeout.and_then(|field| Some((draft.parsed(&field, go_duration)?, field)));
     let retries = draft.table(&mut section, "retries").map(|retries| Retries::read(retries, draft));
-    let mut left_out = draft.block(Kind::Service, "left out", &place);
+    let mut left_out = Block::scratch(&place);
     rest(&mut section, destinations.len() > 1, &mut left_out, draft);
     draft.unknown(Some(&mut left_out), &section);
     for destination in &destinations {
@@ -71,11 +74,15 @@ fn route(mut section: Section<'_>, namespace: &str, rules: &[Rule<'_>], called: 
                 );
             }
         }
-        let is_first = !called.contains(&destination.host);
+        let is_retried = retries.as_ref().is_none_or(|retries| retries.amount().is_some());
+        let is_first = is_retried && !seen.retried.contains(&destination.host);
         let total = total.as_ref().map_or(Span::ZERO, |(span, _)| *span);
         let limit = traffic.put(&mut call, draft);
         follow(retries.as_ref(), &traffic, &limit, total, is_first, call, draft);
-        called.push(destination.host.clone());
+        seen.called.push(destination.host.clone());
+        if is_retried {
+            seen.retried.push(destination.host.clone());
+        }
     }
 }
 
@@ -152,7 +159,7 @@ impl<'t> Retries<'t> {
             unknown: Vec::new(),
             place: section.place.clone(),
         };
-        let mut unknown = draft.block(Kind::Policy, "unknown", &section.place);
+        let mut unknown = Block::scratch(&section.place);
         draft.unknown(Some(&mut unknown), &section);
         read.unknown = unknown.left_out;
         read

@@ -94,7 +94,8 @@ impl<'t> Budget<'t> {
                     None => policy.default(RATE, 0, "Linkerd: none, where a budget does not say"),
                 }
                 match ratio {
-                    Some((ratio, field)) => policy.read(RATIO, number(*ratio), field),
+                    // Less than a scenario can say is nothing.
+                    Some((ratio, field)) => policy.read(RATIO, number(if *ratio < 1e-6 { 0.0 } else { *ratio }), field),
                     None => policy.default(RATIO, 0, "Linkerd: none, where a budget does not say"),
                 }
             }
@@ -175,7 +176,7 @@ fn retry(
     if !has_timeout {
         draft.surprise(
             &field.place(),
-            "nothing but the budget ends these retries: Linkerd has no limit for a request, and this route no `timeout`",
+            "nothing but the budget ends these retries: Linkerd has no limit for a request, the route no `timeout`",
             "set a `timeout`, which spans all attempts",
         );
     }

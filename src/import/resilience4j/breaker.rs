@@ -3,7 +3,7 @@
 use crate::failure::ErrorKind;
 use crate::import::draft::{Block, Draft};
 use crate::import::resilience4j::exceptions;
-use crate::import::resilience4j::module::Layers;
+use crate::import::resilience4j::module::{Layers, without_effect};
 use crate::import::resilience4j::spring::{self, milliseconds};
 use crate::import::section::{Field, Keys};
 use crate::import::values::{duration, errors, number, percent};
@@ -158,6 +158,9 @@ fn open(layers: &mut Layers<'_>, call: &mut Block, draft: &mut Draft) {
 /// How the open state grows when probes fail.
 fn open_growth(multiplier: Option<&Field<'_>>, most: Option<&Field<'_>>, call: &mut Block, draft: &mut Draft) {
     let Some(field) = multiplier else {
+        if let Some(field) = most {
+            without_effect(field, "`exponentialBackoffMultiplier` must be set for it", "set it, too", draft);
+        }
         return call.default("breaker.open_factor", 1.5, "Resilience4j: 1.5 where no multiplier is set");
     };
     match draft.number(field) {

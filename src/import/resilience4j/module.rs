@@ -154,6 +154,11 @@ impl<'t> Layers<'t> {
     }
 }
 
+/// Something in the file does nothing.
+pub fn without_effect(field: &Field<'_>, why: &str, hint: &str, draft: &mut Draft) {
+    draft.surprise(&field.place(), format!("`{}` has no effect: {why}", field.name), hint);
+}
+
 /// The texts of a list, or of a scalar with commas in it, with where they are.
 pub fn texts<'t>(field: &Field<'t>, draft: &mut Draft) -> Vec<(&'t str, Field<'t>)> {
     let mut texts = Vec::new();

@@ -3,7 +3,7 @@
 use crate::failure::{ErrorKind, ErrorSet};
 use crate::import::draft::{Block, Draft, Kind};
 use crate::import::resilience4j::exceptions;
-use crate::import::resilience4j::module::Layers;
+use crate::import::resilience4j::module::{Layers, without_effect};
 use crate::import::resilience4j::spring::milliseconds;
 use crate::import::section::Field;
 use crate::import::values::{duration, errors, number};
@@ -95,10 +95,6 @@ fn ignored_flags(layers: &mut Layers<'_>, level: usize, draft: &mut Draft) {
             without_effect(&field, why, "set `waitDuration` there, too: flags count only together with it", draft);
         }
     }
-}
-
-fn without_effect(field: &Field<'_>, why: &str, hint: &str, draft: &mut Draft) {
-    draft.surprise(&field.place(), format!("`{}` has no effect: {why}", field.name), hint);
 }
 
 fn is_on(layers: &mut Layers<'_>, level: usize, key: &str, draft: &mut Draft) -> bool {

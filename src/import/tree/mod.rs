@@ -224,6 +224,17 @@ mod tests {
         }
     }
 
+    /// Each alias is one level more around the one before it, though nothing is nested where it stands.
+    #[test]
+    fn depth_is_limited_with_what_aliases_stand_for() {
+        let levels = |levels: usize| {
+            let lines = (1..levels).map(|level| format!("l{level}: &l{level} [*l{}]\n", level - 1));
+            format!("l0: &l0 [x]\n{}", lines.collect::<String>())
+        };
+        assert!(parse(Syntax::Yaml, &levels(99)).is_ok());
+        assert!(error(Syntax::Yaml, &levels(100)).0.contains("more than 100 levels deep"));
+    }
+
     #[test]
     fn an_empty_text_is_said_to_be_empty() {
         for syntax in [Syntax::Yaml, Syntax::Json] {

@@ -12,11 +12,19 @@ use crate::scenario::source::Place;
 /// The key whose tables lie beneath those that have it.
 const MERGE: &str = "<<";
 
+/// How deep values may be nested, what aliases stand for included.
+const DEPTH_MAX: usize = 100;
+
 /// Reads all documents of a text.
 pub fn parse(text: &str) -> Result<Vec<Node>, Diagnostic> {
     let options = options! { emit_comments: false };
-    let mut builder =
-        Builder { text, parser: Parser::new_from_str_with_options(text, options), anchors: Vec::new(), nodes: 0 };
+    let mut builder = Builder {
+        text,
+        parser: Parser::new_from_str_with_options(text, options),
+        anchors: Vec::new(),
+        nodes: 0,
+        depth: 0,
+    };
     let mut documents = Vec::new();
     while let Some((event, place)) = builder.next()? {
         match event {
@@ -35,10 +43,21 @@ type Input<'t> = granit_parser::StrInput<'t>;
 struct Builder<'t> {
     text: &'t str,
     parser: Parser<'t, Input<'t>>,
-    /// What aliases stand for, by the number of the anchor, and how many nodes that is.
-    anchors: Vec<(usize, Node, usize)>,
+    anchors: Vec<Anchor>,
     /// How many nodes there are so far.
     nodes: usize,
+    /// How many tables and lists are around what is read now.
+    depth: usize,
+}
+
+/// What aliases of a name stand for.
+struct Anchor {
+    number: usize,
+    node: Node,
+    /// How many nodes that is.
+    nodes: usize,
+    /// How deep they are nested.
+    height: usize,
 }
 
 impl<'t> Builder<'t> {
@@ -64,21 +83,43 @@ impl<'t> Builder<'t> {
         message.maybe_hint(template_hint(self.text, &place).map(str::to_owned))
     }
 
-    /// The node that begins with this event. It goes as deep as the parser allows.
+    /// The node that begins with this event.
     fn node(&mut self, event: Event<'t>, place: Place) -> Result<Node, Diagnostic> {
         let before = self.nodes;
         self.count(1, &place)?;
         let (anchor, node) = match event {
             Event::Alias(id) => return self.alias(id, place),
             Event::Scalar(text, style, anchor, _) => (anchor, Node { place, value: scalar(text, style) }),
-            Event::SequenceStart(_, anchor, _) => (anchor, self.list(place)?),
-            Event::MappingStart(_, anchor, _) => (anchor, self.table(place)?),
+            Event::SequenceStart(_, anchor, _) => (anchor, self.inside(place, Self::list)?),
+            Event::MappingStart(_, anchor, _) => (anchor, self.inside(place, Self::table)?),
             _ => return Err(Diagnostic::new("this is not YAML: a value is missing").at(&place)),
         };
         if anchor != 0 {
-            self.anchors.push((anchor, node.clone(), self.nodes - before));
+            let (nodes, height) = (self.nodes - before, height(&node));
+            self.anchors.push(Anchor { number: anchor, node: node.clone(), nodes, height });
         }
         Ok(node)
+    }
+
+    /// A table or a list, a level further down.
+    fn inside(
+        &mut self,
+        place: Place,
+        read: impl FnOnce(&mut Self, Place) -> Result<Node, Diagnostic>,
+    ) -> Result<Node, Diagnostic> {
+        self.check_depth(1, &place)?;
+        self.depth += 1;
+        let node = read(self, place);
+        self.depth -= 1;
+        node
+    }
+
+    fn check_depth(&self, more: usize, place: &Place) -> Result<(), Diagnostic> {
+        if self.depth + more <= DEPTH_MAX {
+            return Ok(());
+        }
+        let error = Diagnostic::new(format!("values are nested here more than {DEPTH_MAX} levels deep"));
+        Err(error.at(place).hint("import the part that is about retries"))
     }
 
     fn count(&mut self, nodes: usize, place: &Place) -> Result<(), Diagnostic> {
@@ -86,15 +127,15 @@ impl<'t> Builder<'t> {
         if self.nodes > NODES_MAX { Err(too_much(place)) } else { Ok(()) }
     }
 
-    fn alias(&mut self, id: usize, place: Place) -> Result<Node, Diagnostic> {
-        let found = self.anchors.iter().rfind(|(anchor, ..)| *anchor == id);
+    fn alias(&mut self, number: usize, place: Place) -> Result<Node, Diagnostic> {
         // The anchor of a collection is known once that has ended.
-        let Some((_, node, nodes)) = found else {
+        let Some(anchor) = self.anchors.iter().rfind(|anchor| anchor.number == number) else {
             return Err(Diagnostic::new("this alias is part of what it stands for").at(&place));
         };
-        let (node, nodes) = (node.clone(), *nodes);
+        let (value, nodes) = (anchor.node.value.clone(), anchor.nodes);
+        self.check_depth(anchor.height, &place)?;
         self.count(nodes, &place)?;
-        Ok(Node { place, value: node.value })
+        Ok(Node { place, value })
     }
 
     fn list(&mut self, start: Place) -> Result<Node, Diagnostic> {
@@ -139,6 +180,15 @@ impl<'t> Builder<'t> {
                 }
             }
         }
+    }
+}
+
+/// How many tables and lists are within one another.
+fn height(node: &Node) -> usize {
+    match &node.value {
+        Value::Null | Value::Scalar(_) => 0,
+        Value::List(items) => 1 + items.iter().map(height).max().unwrap_or(0),
+        Value::Table(table) => 1 + table.values().map(|entry| height(&entry.node)).max().unwrap_or(0),
     }
 }
 
