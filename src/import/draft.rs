@@ -107,7 +107,7 @@ impl Draft {
 
     /// Something cannot be said in a scenario. It stays visible as a comment on the block.
     pub fn leave_out(&mut self, block: &mut Block, field: &Field<'_>, why: &str) {
-        block.left_out.push(format!("{}: {why}", field.path));
+        block.left_out.push(format!("{} ({why})", field.said()));
         self.pass_over(field, why);
     }
 
@@ -134,7 +134,7 @@ impl Draft {
             self.remark(Sort::Unknown, &field.place(), message, None);
         }
         if let Some(block) = block {
-            block.left_out.extend(fields.iter().map(|field| format!("{}: not known here", field.path)));
+            block.left_out.extend(fields.iter().map(|field| format!("{} (not known here)", field.said())));
         }
     }
 

@@ -148,6 +148,15 @@ impl<'t> Field<'t> {
         }
     }
 
+    /// Its path, with its value if that is short: what stays visible of what is not taken over.
+    pub fn said(&self) -> String {
+        const VALUE_MAX: usize = 40;
+        match self.node.scalar().filter(|value| value.chars().count() <= VALUE_MAX) {
+            Some(value) => format!("{}: {value}", self.path),
+            None => self.path.clone(),
+        }
+    }
+
     /// The key with its value.
     pub fn place(&self) -> Place {
         self.key.start..self.node.place.end.max(self.key.end)

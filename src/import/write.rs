@@ -61,26 +61,20 @@ pub fn scenario(title: &str, source: &Source<'_>, blocks: &[Block]) -> String {
     if blocks.iter().any(|block| matches!(block.kind, Kind::Call { .. })) {
         text += &format!("\n[clients.{CALLERS}]\narrivals = {{ poisson = {{ rate = 100 }} }}  # {ASSUMED}\n");
     }
+    let mut told = BTreeSet::new();
     let of = |wanted: fn(&Kind) -> bool| blocks.iter().filter(move |block| wanted(&block.kind));
     for call in of(|kind| matches!(kind, Kind::Call { .. })) {
-        text += &table(&["clients", CALLERS, "calls", &call.name], source, call);
+        let path = ["clients", CALLERS, "calls", &call.name];
+        text += &table(&path, source, &left_out(call, &mut told), call.target(), &call.settings);
     }
     for service in &services {
         let block = of(|kind| *kind == Kind::Service).find(|block| block.name == **service);
-        text += &match block {
-            Some(block) => table(&["services", service], source, block),
-            None => format!("\n[services.{service}]\n"),
-        };
-        let has_time = block.is_some_and(|block| block.settings.iter().any(|setting| setting.path == "service_time"));
-        if !has_time {
-            // Beneath the tables of a service there is no way back to its own keys.
-            let line = format!("service_time = \"10ms\"  # {ASSUMED}\n");
-            let head = format!("[services.{service}]\n");
-            text = text.replacen(&head, &(head.clone() + &line), 1);
-        }
+        let above = block.map_or_else(String::new, |block| left_out(block, &mut told));
+        let settings = block.map_or(&[][..], |block| &block.settings);
+        text += &table(&["services", service], source, &above, Some(("service_time", "10ms", ASSUMED)), settings);
     }
     for policy in of(|kind| *kind == Kind::Policy) {
-        text += &table(&["retries", &policy.name], source, policy);
+        text += &table(&["retries", &policy.name], source, &left_out(policy, &mut told), None, &policy.settings);
     }
     if !services.is_empty() {
         let names: Vec<String> = services.iter().map(|name| format!("{name:?}")).collect();
@@ -102,11 +96,10 @@ fn one_line(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).collect()
 }
 
-/// What is not in a block, as comments above it, a line each.
-fn left_out(block: &Block) -> String {
-    let mut seen = BTreeSet::new();
-    let lines = block.left_out.iter().filter(|line| seen.insert(line.as_str()));
-    lines.map(|line| format!("# not in here: {}\n", one_line(line))).collect()
+/// What is not in a block, as comments above it, a line each; what has been told already is not told again.
+fn left_out(block: &Block, told: &mut BTreeSet<String>) -> String {
+    let lines = block.left_out.iter().map(|line| one_line(line)).filter(|line| told.insert(line.clone()));
+    lines.map(|line| format!("# not in here: {line}\n")).collect()
 }
 
 /// The services of a scenario: those that are called, and those that are there anyway, in the order of the file.
@@ -120,25 +113,42 @@ fn services(blocks: &[Block]) -> Vec<&str> {
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// A block as a table with its tables, each setting with its origin beside it.
-fn table(path: &[&str], source: &Source<'_>, block: &Block) -> String {
+/// A table with its tables, with comments above it, each setting with its origin beside it. What is said of `first`, a
+/// key with its value that is no setting of the file, stands beside that.
+fn table(
+    path: &[&str],
+    source: &Source<'_>,
+    above: &str,
+    first: Option<(&str, &str, &str)>,
+    settings: &[Setting],
+) -> String {
     let mut document = DocumentMut::new();
-    let mut item: &mut Table = document.as_table_mut();
+    let mut table: &mut Table = document.as_table_mut();
     for name in path {
-        item.set_implicit(true);
-        item = table_in(item, name);
+        table.set_implicit(true);
+        table = table_in(table, name);
     }
-    item.set_implicit(false);
-    item.decor_mut().set_prefix(format!("\n{}", left_out(block)));
-    if let Kind::Call { to } = &block.kind
-        && *to != block.name
-    {
-        item.insert("to", Item::Value(Value::from(to.as_str())));
+    table.set_implicit(false);
+    table.decor_mut().set_prefix(format!("\n{above}"));
+    if let Some((key, value, why)) = first {
+        let mut value = Value::from(value);
+        if !why.is_empty() {
+            value.decor_mut().set_suffix(format!("  # {why}"));
+        }
+        table.insert(key, Item::Value(value));
     }
-    for setting in &block.settings {
-        put(item, setting, Some(source.comment(&setting.origin)));
-    }
+    settings.iter().for_each(|setting| put(table, setting, Some(source.comment(&setting.origin))));
     aligned(&document.to_string())
+}
+
+impl Block {
+    /// The key that says where a call goes, if its label does not; with nothing to be said of it.
+    fn target(&self) -> Option<(&str, &str, &str)> {
+        match &self.kind {
+            Kind::Call { to } if *to != self.name => Some(("to", to, "")),
+            _ => None,
+        }
+    }
 }
 
 /// The table of that name, which is made if it is not there.
@@ -205,13 +215,14 @@ pub struct Merged {
 pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merged, toml_edit::TomlError> {
     let mut document: DocumentMut = text.parse()?;
     let mut homeless = Vec::new();
+    let mut told = BTreeSet::new();
     for block in blocks {
         match &block.kind {
             Kind::Policy => {
                 let policy = fresh(document.as_table_mut(), &block.name);
                 // The comment above a policy that was there stays.
                 let before = policy.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("\n");
-                let prefix = format!("{before}{}", left_out(block));
+                let prefix = format!("{before}{}", left_out(block, &mut told));
                 policy.decor_mut().set_prefix(prefix);
                 for setting in &block.settings {
                     put(policy, setting, Some(source.comment(&setting.origin)));

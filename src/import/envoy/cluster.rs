@@ -134,7 +134,7 @@ impl Limits<'_> {
                 } else {
                     call.default("pool.max_wait", "none", "Envoy: one more waits for a connection");
                 }
-                let line = format!("{}: all calls to a cluster share it; here each has its own", field.path);
+                let line = format!("{} (all calls to a cluster share it; here each has its own)", field.said());
                 call.left_out.push(line);
             }
             _ => {}

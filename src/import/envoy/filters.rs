@@ -81,7 +81,7 @@ fn admission(mut section: Section<'_>, call: &mut Block, draft: &mut Draft) {
     call.default("throttle.admission.shared_by", "group", "Envoy: whoever goes through it");
     let why = "a throttle of a scenario acts at any rate";
     draft.leave_out_all(call, &mut section, &["rps_threshold"], why);
-    call.left_out.push(format!("{}: all routes of the listener share it; here each call has its own", section.path));
+    call.left_out.push(format!("{} (all routes of the listener share it; here each call has its own)", section.path));
     draft.surprise(
         &section.place,
         "Envoy asks it once for a request, before its retries; a scenario asks before each attempt",

@@ -158,7 +158,7 @@ fn success_rate(section: &mut Section<'_>, service: &mut Block, draft: &mut Draf
     let enforcing = section.field("enforcing_success_rate");
     let is_off = enforcing.as_ref().is_some_and(|field| draft.parsed(field, count) == Some(0));
     if !is_off {
-        service.left_out.push(format!("{}: success rates: {WHY}", section.path));
+        service.left_out.push(format!("{}: success rates ({WHY})", section.path));
         draft.surprise(
             &section.place,
             "hosts whose success rate is far below that of the others are ejected, too: not in the scenario",

@@ -106,7 +106,7 @@ pub fn read(field: &Field<'_>, statuses: Option<&[Status<'_>]>, policy: &mut Blo
     remark(&names, statuses, &read, field, draft);
     if names.contains(&"connect-failure") && !read.errors.contains(&ErrorKind::Timeout) {
         let why = "connect-failure: a connection that takes too long is a `timeout` here, which is not tried again";
-        policy.left_out.push(format!("{}: {why}", field.path));
+        policy.left_out.push(format!("{} ({why})", field.said()));
     }
     read
 }
