@@ -4,6 +4,7 @@
 //! belong to it but are taken over by hand. What is put beneath a policy is in [`scenario`](crate::scenario), what it
 //! comes to in [`analysis`](crate::analysis).
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -40,7 +41,7 @@ presets! {
     "haproxy",
     "aws-legacy",
     "aws-standard-pre2026",
-    "aws-standard-2-1",
+    "aws-standard-2.1",
     "google-gax",
     "kafka-producer",
     "client-go",
@@ -119,9 +120,14 @@ impl fmt::Display for Reading {
 }
 
 impl Preset {
-    /// The preset with this name.
+    /// The preset with this name, or whose policy is called so.
     pub fn find(name: &str) -> Option<&'static Self> {
-        PRESETS.iter().find(|preset| preset.name == name)
+        PRESETS.iter().find(|preset| preset.name == name || preset.policy_name() == name)
+    }
+
+    /// What a policy is called that is made of it: versions have dots, names of policies have none.
+    pub fn policy_name(&self) -> Cow<'static, str> {
+        if self.name.contains('.') { Cow::Owned(self.name.replace('.', "-")) } else { Cow::Borrowed(self.name) }
     }
 
     /// The preset with this name, for whoever asks for it.
@@ -167,6 +173,7 @@ pub struct UnknownPreset {
 mod tests {
     use super::*;
     use crate::scenario::suggest::list;
+    use crate::scenario::values::is_name;
 
     /// What is printed of a file is what is read of it, and a name never hides that calls are not tried again.
     #[test]
@@ -180,7 +187,8 @@ mod tests {
             assert!(!about.source.is_empty() && !about.notes.is_empty(), "{}", preset.name);
             assert!(preset.text.lines().all(|line| line.chars().count() <= 120), "{}", preset.name);
         }
-        assert!(names().all(|name| !name.contains('.') && name != "none"), "a policy can be called so");
+        let mut policies = PRESETS.iter().map(Preset::policy_name);
+        assert!(policies.all(|name| is_name(&name) && name != "none"), "a policy can be called so");
     }
 
     /// No name twice, and none that is hard to tell from another.

@@ -83,7 +83,8 @@ fn move_to(Entry { key, node }: &mut Entry, place: &Place) {
     move_node(node, place);
 }
 
-/// The names of policies that the calls of a tree use, each with the place of the first that names it.
+/// The names of policies that the calls of a tree use, each with the place of the first that names it. A preset is there by
+/// the name of its policy.
 pub fn used(root: &Node) -> IndexMap<String, Place> {
     let mut used = IndexMap::new();
     let Value::Table(root) = &root.value else { return used };
@@ -93,11 +94,15 @@ pub fn used(root: &Node) -> IndexMap<String, Place> {
         for call in table_in(caller, "calls").into_iter().flat_map(Table::values) {
             let Value::Table(call) = &call.node.value else { continue };
             if let Some(Node { place, value: Value::String(name) }) = call.get("retry").map(|entry| &entry.node) {
-                used.entry(name.clone()).or_insert_with(|| place.clone());
+                used.entry(policy_name(name)).or_insert_with(|| place.clone());
             }
         }
     }
     used
+}
+
+fn policy_name(name: &str) -> String {
+    Preset::find(name).map_or_else(|| name.to_owned(), |preset| preset.policy_name().into_owned())
 }
 
 fn table_in<'t>(table: &'t Table, key: &str) -> Option<&'t Table> {

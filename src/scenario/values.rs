@@ -336,7 +336,10 @@ impl Read for RuleId {
 #[derive(Clone, Debug)]
 pub struct PolicyName(pub String);
 
-inline_schema!([] PolicyName, "PolicyName", { "type": "string", "pattern": NAME_PATTERN });
+inline_schema!([] PolicyName, "PolicyName", { "anyOf": [
+    { "type": "string", "pattern": NAME_PATTERN },
+    { "enum": presets::names().filter(|name| !is_name(name)).collect::<Vec<_>>() },
+] });
 
 impl Read for PolicyName {
     const SHAPE: Shape = Shape::Value;
@@ -346,7 +349,10 @@ impl Read for PolicyName {
         if is_name(&text) {
             return Some(Self(text));
         }
-        // Versions have dots, names have none.
+        // The policy that was made of it is called so.
+        if let Some(preset) = Preset::find(&text) {
+            return Some(Self(preset.policy_name().into_owned()));
+        }
         let error = bad_name(&text, &node.place);
         reader.refuse(match suggest::nearest(&text, presets::names()) {
             Some(preset) => error.hint(format!("did you mean `{preset}`?")),

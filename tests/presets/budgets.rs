@@ -28,12 +28,12 @@ fn the_quota_of_aws_before_2026() {
 /// throttling, of which the quota alone pays 100.
 #[test]
 fn the_quota_of_aws_since_2026() {
-    let attempts = |error| attempts_of_requests(&one_by_one("aws-standard-2-1", 60, error), &[]);
+    let attempts = |error| attempts_of_requests(&one_by_one("aws-standard-2.1", 60, error), &[]);
     assert_eq!(attempts("unavailable"), [vec![3; 17], vec![2], vec![1; 42]].concat());
     assert_eq!(attempts("rate_limited"), [vec![3; 50], vec![1; 10]].concat());
-    let outcome = run(&one_by_one("aws-standard-2-1", 60, "unavailable"), &[]);
+    let outcome = run(&one_by_one("aws-standard-2.1", 60, "unavailable"), &[]);
     assert_eq!((outcome.all_calls.retries, outcome.all_calls.tokens_left), (35, Some(10_000_000)));
-    let text = one_by_one("aws-standard-2-1", 60, "unavailable").replace(
+    let text = one_by_one("aws-standard-2.1", 60, "unavailable").replace(
         "[faults.down]\n",
         "[faults.throttling]\non = [\"api\"]\nfrom = \"300s\"\neffect = { fail = { error = \"rate_limited\" } }\n\
          [faults.down]\nuntil = \"300s\"\n",

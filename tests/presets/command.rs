@@ -32,7 +32,7 @@ fn one_of_them_is_toml_with_comments() {
         presets::one(preset, &PresetExplained::of(preset), width)
     };
     assert_snapshot!("envoy_80", one("envoy", 80));
-    assert_snapshot!("aws_200", one("aws-standard-2-1", 200));
+    assert_snapshot!("aws_200", one("aws-standard-2.1", 200));
     for preset in PRESETS {
         let text = one(preset.name, 80);
         let comments = text.lines().filter(|line| line.starts_with('#') && !line.starts_with("#   "));
@@ -50,7 +50,7 @@ fn programs_get_all_of_it() {
     let all = json["presets"].as_array().unwrap();
     assert_eq!(all.len(), PRESETS.len());
     let named = |name: &str| all.iter().find(|preset| preset["name"] == name).unwrap();
-    let aws = named("aws-standard-2-1");
+    let aws = named("aws-standard-2.1");
     assert_eq!((&aws["attempts"], &aws["read"]), (&Value::from(3), &Value::from("code")));
     let wait = serde_json::json!({ "retry": 2, "least_ms": 0.0, "most_ms": 100.0, "mean_ms": 50.0 });
     assert_eq!(aws["waits"][1], wait);

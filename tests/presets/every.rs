@@ -37,7 +37,7 @@ const ROWS: &[Row] = &[
     ("haproxy", 4, SECOND),
     ("aws-legacy", 5, FULL_SECONDS),
     ("aws-standard-pre2026", 3, FULL_SECONDS),
-    ("aws-standard-2-1", 3, &[(0.0, 50.0), (0.0, 100.0)]),
+    ("aws-standard-2.1", 3, &[(0.0, 50.0), (0.0, 100.0)]),
     ("google-gax", 0, &[(0.0, 100.0), (0.0, 130.0), (0.0, 169.0), (0.0, 219.7), (0.0, 285.61)]),
     ("kafka-producer", 1 << 31, &[(80.0, 120.0), (160.0, 240.0), (320.0, 480.0), (640.0, 960.0), (800.0, 1000.0)]),
     ("client-go", 11, AT_ONCE),
@@ -115,7 +115,7 @@ fn what_is_printed_can_be_pasted() {
             assert_cmd::Command::cargo_bin("stormsim").unwrap().args(["presets", preset.name]).output().unwrap();
         assert!(printed.status.success() && printed.stderr.is_empty(), "{}", preset.name);
         let printed = String::from_utf8(printed.stdout).unwrap();
-        assert!(printed.contains(&format!("\n[retries.{}]\n", preset.name)));
+        assert!(printed.contains(&format!("\n[retries.{}]\n", preset.policy_name())));
         let pasted =
             scenario(&text(preset.name, &printed), &set(&[])).unwrap_or_else(|e| panic!("{}: {e}", preset.name));
         let named = scenario(&text(preset.name, ""), &set(&[])).unwrap_or_else(|e| panic!("{}: {e}", preset.name));
@@ -139,7 +139,7 @@ fn the_settings_in_notes_are_settings() {
             }
             let places = ["retries.NAME", "clients.web.calls.api", "services.api"];
             let tries = places.map(|place| {
-                let path = format!("{}.{path}={value}", place.replace("NAME", preset.name));
+                let path = format!("{}.{path}={value}", place.replace("NAME", &preset.policy_name()));
                 scenario(&text(preset.name, ""), &set(&[&path])).map(|_| ())
             });
             assert!(tries.iter().any(Result::is_ok), "{}: {setting}\n{:#?}", preset.name, tries);
@@ -175,7 +175,7 @@ fn what_is_never_retried() {
         "axios-retry" => "unavailable refused reset overloaded rate_limited deadline internal",
         "aws-legacy"
         | "aws-standard-pre2026"
-        | "aws-standard-2-1"
+        | "aws-standard-2.1"
         | "dotnet-standard"
         | "go-retryablehttp"
         | "got"

@@ -49,11 +49,11 @@ fn envoy_doubles_its_window_up_to_ten_times_the_base() {
 /// nine retries and 25.55 s, all clients at the same moments.
 #[test]
 fn aws_waits_by_mode_and_error() {
-    let longest = |settings: &[&str]| waits_ms::<3>(&policy("aws-standard-2-1", settings)).map(|(_, longest)| longest);
+    let longest = |settings: &[&str]| waits_ms::<3>(&policy("aws-standard-2.1", settings)).map(|(_, longest)| longest);
     assert_eq!(longest(&[]), [50.0, 100.0, 200.0]);
     let base = "retries.aws-standard-2-1.backoff.exponential.base=25ms";
     assert_eq!(longest(&[base, "retries.aws-standard-2-1.max_attempts=4"]), [25.0, 50.0, 100.0]);
-    let throttled = policy("aws-standard-2-1", &[]).throttled.expect("throttling has waits of its own");
+    let throttled = policy("aws-standard-2.1", &[]).throttled.expect("throttling has waits of its own");
     let longest: Vec<f64> = throttled.ranges().take(6).map(|range| range.longest.as_ms()).collect();
     assert_eq!(longest, [1e3, 2e3, 4e3, 8e3, 16e3, 20e3]);
     let before = waits_ms::<6>(&policy("aws-standard-pre2026", &[])).map(|(_, longest)| longest);
@@ -71,7 +71,7 @@ fn aws_waits_by_mode_and_error() {
 fn aws_waits_longer_after_throttling_in_a_run() {
     let fault =
         |error: &str| format!("[faults.down]\non = [\"api\"]\neffect = {{ fail = {{ error = \"{error}\" }} }}\n");
-    let first_wait = |error: &str, replica| sent(&text("aws-standard-2-1", &fault(error)), &[], replica)[1].0;
+    let first_wait = |error: &str, replica| sent(&text("aws-standard-2.1", &fault(error)), &[], replica)[1].0;
     let longest = |error: &str| (0..200).map(|replica| first_wait(error, replica)).fold(0.0, f64::max);
     assert!((45.0..50.0).contains(&longest("unavailable")), "{}", longest("unavailable"));
     assert!((900.0..1000.0).contains(&longest("rate_limited")), "{}", longest("rate_limited"));

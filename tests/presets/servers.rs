@@ -57,8 +57,8 @@ fn axios_takes_the_servers_word_as_the_least() {
 #[test]
 fn aws_waits_five_seconds_longer_at_most() {
     for replica in 0..50 {
-        let own = waits_s("aws-standard-2-1", "rate_limited", "", &[], replica).unwrap();
-        let asked = |after: &str| waits_s("aws-standard-2-1", "rate_limited", after, &[], replica).unwrap();
+        let own = waits_s("aws-standard-2.1", "rate_limited", "", &[], replica).unwrap();
+        let asked = |after: &str| waits_s("aws-standard-2.1", "rate_limited", after, &[], replica).unwrap();
         assert!((asked("60s") - own - 5.0).abs() < 1e-6 && own < 1.0, "{own} {}", asked("60s"));
         assert_eq!(asked("3s"), 3.0);
         assert!((asked("100ms") - own.max(0.1)).abs() < 1e-9);

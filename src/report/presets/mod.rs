@@ -53,7 +53,7 @@ pub fn one(preset: &Preset, explained: &PresetExplained, width: usize) -> String
     text += &comment(&format!(
         "`retry = \"{name}\"` in a call is short for this; `preset = \"{name}\"` in a policy puts it beneath its own keys."
     ));
-    text += &format!("\n[retries.{name}]\n{}\n", preset.policy());
+    text += &format!("\n[retries.{}]\n{}\n", preset.policy_name(), preset.policy());
     text += &words::schedule(explained).iter().map(|line| format!("# {line}\n")).collect::<String>();
     if let Some(call) = preset.call() {
         text += "#\n";

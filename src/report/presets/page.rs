@@ -57,7 +57,7 @@ pub fn page() -> String {
         let item = |text: &str| wrap::words(wrap::sentence(text), ["- ", "  "], WIDTH);
         let about = format!("{product}, {version}; read: {read}, in {}.", source.join("; "));
         let _ = write!(page, "\n## {name}\n\n{}", wrap::words(wrap::sentence(&about), [""; 2], WIDTH));
-        let _ = write!(page, "\n```toml\n[retries.{name}]\n{}```\n", preset.policy());
+        let _ = write!(page, "\n```toml\n[retries.{}]\n{}```\n", preset.policy_name(), preset.policy());
         let _ = write!(page, "\n```text\n{}\n```\n", words::schedule(explained).join("\n"));
         if let Some(call) = preset.call() {
             let _ = write!(page, "\nOf the call, by hand:\n\n```toml\n{call}```\n");
