@@ -1,9 +1,9 @@
 //! `docs/import.md`: its formats are those of the program, and its keys those of a scenario.
 
 use stormsim::import::Format;
+use stormsim::scenario::schema::json_schema_text;
 
 const PAGE: &str = include_str!("../../docs/import.md");
-const SCHEMA: &str = include_str!("../../schema/scenario.json");
 
 #[test]
 fn the_formats_of_the_page_are_those_of_the_program() {
@@ -23,6 +23,7 @@ fn the_formats_of_the_page_are_those_of_the_program() {
 #[test]
 fn what_keys_become_are_keys_of_scenarios() {
     let (_, formats) = PAGE.split_once("\n## grpc\n").expect("the first format");
+    let schema = json_schema_text();
     let mut keys = 0;
     for row in formats.lines().filter(|line| line.starts_with("| `")) {
         let column = row.split(" | ").nth(1).expect("a second column");
@@ -31,7 +32,7 @@ fn what_keys_become_are_keys_of_scenarios() {
             if name.is_empty() || !name.chars().all(is_name) || name.starts_with(|first: char| first.is_ascii_digit()) {
                 continue;
             }
-            assert!(SCHEMA.contains(&format!("\"{name}\"")), "`{name}` of {row}");
+            assert!(schema.contains(&format!("\"{name}\"")), "`{name}` of {row}");
             keys += 1;
         }
     }
