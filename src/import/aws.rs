@@ -199,6 +199,7 @@ fn legacy(section: &mut Section<'_>, mode: Option<&Field<'_>>, policy: &mut Bloc
     policy.default("cap", "none", "AWS legacy: waits grow without end");
     policy.default("jitter", "full", "AWS legacy: U(0, 1) times the backoff");
     retried(policy);
+    policy.default("retry_after", "ignore", "AWS legacy: looks at no header");
     if let Some(field) = mode {
         policy.read("budget", "none", field);
     }

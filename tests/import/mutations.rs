@@ -13,7 +13,7 @@ use stormsim::{Overrides, Scenario};
 use crate::{sample, samples};
 
 /// How many damaged files there are.
-const FILES: u64 = 20_000;
+const FILES: u64 = 100_000;
 
 /// Numbers that are much, little, or none.
 const NUMBERS: [&str; 20] = [

@@ -95,11 +95,15 @@ fn method(mut section: Section<'_>, throttle: Option<&Throttle<'_>>, seen: &mut 
     };
     let (service, label) = labels(first);
     let mut call = draft.block(Kind::Call { to: service }, &label, &place);
-    if let Some(field) = section.field("timeout")
-        && let Some(span) = draft.above_zero(&field, seconds)
-    {
-        call.read("total_timeout", duration(span), &field);
+    match section.field("timeout") {
+        Some(field) => {
+            if let Some(span) = draft.above_zero(&field, seconds) {
+                call.read("total_timeout", duration(span), &field);
+            }
+        }
+        None => call.default("total_timeout", "none", "gRPC: without `timeout` only the application sets a deadline"),
     }
+    call.default("timeout", "none", "gRPC: no attempt has a timeout of its own");
     let retry = draft.table(&mut section, "retryPolicy");
     let hedging = draft.table(&mut section, "hedgingPolicy");
     if let (Some(_), Some(hedging)) = (&retry, &hedging) {
@@ -118,8 +122,9 @@ fn method(mut section: Section<'_>, throttle: Option<&Throttle<'_>>, seen: &mut 
         draft.leave_out(&mut call, &field, "calls wait for a connection in place of failing; nothing connects here");
     }
     draft.unknown(Some(&mut call), &section);
-    if let Some(policy) = &policy {
-        call.default("retry", policy.name.as_str(), "the policy of this method");
+    match &policy {
+        Some(policy) => call.default("retry", policy.name.as_str(), "the policy of this method"),
+        None => call.default("retry", "none", "gRPC: no `retryPolicy`"),
     }
     let settings = call.settings.clone();
     draft.blocks.push(call);

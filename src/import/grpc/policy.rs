@@ -23,8 +23,9 @@ pub fn retries(mut section: Section<'_>, call: &Block, throttle: Option<&Throttl
         codes::retried(&mut policy, &field, draft);
     }
     policy.default("retry_after.rule", "replace", "gRPC: `grpc-retry-pushback-ms` takes the place of the backoff");
-    if let Some(throttle) = throttle {
-        throttle.write(&mut policy);
+    match throttle {
+        Some(throttle) => throttle.write(&mut policy),
+        None => policy.default("budget", "none", "gRPC: no `retryThrottling`"),
     }
     if let Some(field) = section.field("perAttemptRecvTimeout") {
         draft.leave_out(&mut policy, &field, "it is experimental, and most clients ignore it");

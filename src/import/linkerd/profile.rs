@@ -58,6 +58,8 @@ impl<'t> Budget<'t> {
             None
         };
         let ratio = numbered(&mut section, "retryRatio", 1000.0, draft);
+        // Less than a scenario can say is a retry in more than a million calls.
+        let ratio = ratio.map(|(ratio, field)| (if ratio < 1e-6 { 0.0 } else { ratio }, field));
         let rate = numbered(&mut section, "minRetriesPerSecond", 1e6, draft);
         let ttl = section.field("ttl");
         draft.unknown(None, &section);

@@ -93,8 +93,10 @@ fn instance(instance: &Field<'_>, modules: &Modules<'_>, draft: &mut Draft) {
     let breaker = modules.breaker.instance(name, draft);
     let retry = modules.retry.instance(name, draft);
     let around = retry::Around { breaker: breaker.is_some(), bulkhead: bulkhead.is_some() };
-    if let Some(limiter) = time_limiter {
-        limits::time(limiter, &mut call, draft);
+    call.default("total_timeout", "none", "Resilience4j: nothing ends a call with all of its attempts");
+    match time_limiter {
+        Some(limiter) => limits::time(limiter, &mut call, draft),
+        None => call.default("timeout", "none", "Resilience4j: no time limiter of this name"),
     }
     if let Some(bulkhead) = bulkhead {
         limits::bulkhead(bulkhead, around.breaker, &mut call, draft);
@@ -106,8 +108,9 @@ fn instance(instance: &Field<'_>, modules: &Modules<'_>, draft: &mut Draft) {
         breaker::breaker(breaker, &mut call, draft);
     }
     let policy = retry.map(|retry| retry::policy(retry, &call, around, draft));
-    if let Some(policy) = &policy {
-        call.default("retry", policy.name.as_str(), "the policy of this instance");
+    match &policy {
+        Some(policy) => call.default("retry", policy.name.as_str(), "the policy of this instance"),
+        None => call.default("retry", "none", "Resilience4j: no retries of this name"),
     }
     draft.blocks.push(call);
     draft.blocks.extend(policy);

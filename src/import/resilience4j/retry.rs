@@ -29,6 +29,8 @@ pub fn policy(mut layers: Layers<'_>, call: &Block, around: Around, draft: &mut 
     }
     waits(&mut layers, &mut policy, draft);
     retried(&mut layers, around, call, &mut policy, draft);
+    policy.default("retry_after", "ignore", "Resilience4j: looks at no header");
+    policy.default("budget", "none", "Resilience4j: only the attempts of a call are limited");
     let by_class = "a class of the application decides it";
     let classes =
         ["retryExceptionPredicate", "resultPredicate", "intervalBiFunction", "consumeResultBeforeRetryAttempt"];
