@@ -1,6 +1,6 @@
 //! How long an attempt of a call lasts that fails, and whether it is tried again.
 
-use crate::analysis::servers::{Asked, strikes};
+use crate::analysis::servers::{Asked, may_end, strikes};
 use crate::failure::{ErrorKind, ErrorSet};
 use crate::plan::{Call, CallId, Capacity, Effect, Hedge, Plan};
 use crate::time::Span;
@@ -71,12 +71,11 @@ impl Attempt {
                 Self::with(least.unwrap_or(Span::ZERO).min(most), most, least.is_some())
             }
         };
-        if !plan.policy_of(id).server_delay.required {
-            return attempt;
-        }
-        // An error that does not say when to come back is the last; and so are all, if none says it.
-        let may_say = failing.may_ask() && Asked::of(plan, id).is_some();
-        Self { is_retried: attempt.is_retried && may_say, is_last: true, ..attempt }
+        let is_required = plan.policy_of(id).server_delay.required;
+        // Where none says when to come back, and that is required, all are the last.
+        let is_followed = !is_required || failing.may_ask() && Asked::of(plan, id).is_some();
+        let may_end = is_required || failing.may_ask() && may_end(plan, id);
+        Self { is_retried: attempt.is_retried && is_followed, is_last: attempt.is_last || may_end, ..attempt }
     }
 
     fn with(least: Span, most: Span, is_retried: bool) -> Self {

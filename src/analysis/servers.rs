@@ -15,22 +15,12 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// None if nobody says anything that the policy minds: the limiter of the callee, or a fault there or on the way.
-    /// What the callee's own calls are told it does not pass on.
+    /// None if nobody says anything that the policy minds.
     pub fn of(plan: &Plan, id: CallId) -> Option<Self> {
         let policy = plan.policy_of(id);
         let rule = &policy.server_delay;
-        let capacity = &plan.services[plan.calls[id.index()].target.index()].capacity;
-        let by_limiter = capacity.retry_after.filter(|_| capacity.limiter != Limiter::Unlimited);
-        let by_faults = strikes(plan, id).filter_map(|fault| match &fault.effect {
-            Effect::Fail(failure) => failure.retry_after.map(|delay| (failure.error, delay)),
-            _ => None,
-        });
-        let said = by_limiter.map(|delay| (ErrorKind::RateLimited, delay)).into_iter().chain(by_faults);
-        let followed = said
-            .filter(|&(error, delay)| policy.retry_on.contains(error) && !rule.refuses(delay))
-            .filter_map(|(_, delay)| rule.taken(delay))
-            .filter(|_| policy.max_attempts > 1);
+        let followed = said(plan, id).filter(|&delay| !rule.refuses(delay)).filter_map(|delay| rule.taken(delay));
+        let followed = followed.filter(|_| policy.max_attempts > 1);
         followed.fold(None, |all: Option<Self>, delay| {
             let (shortest, longest) = all.map_or((delay, delay), |all| (all.shortest, all.longest));
             Some(Self { shortest: shortest.min(delay), longest: longest.max(delay) })
@@ -48,6 +38,26 @@ impl Asked {
         };
         (shortest, own.longest.max(longest).min(Span::UNLIMITED))
     }
+}
+
+/// Whether an error that its policy follows may end a call by what it says about when to try again.
+pub(super) fn may_end(plan: &Plan, id: CallId) -> bool {
+    let rule = &plan.policy_of(id).server_delay;
+    said(plan, id).any(|delay| rule.refuses(delay))
+}
+
+/// What the errors that the policy of a call follows say, if they say anything: the limiter of the callee, and faults
+/// there or on the way. What the callee's own calls are told it does not pass on.
+fn said(plan: &Plan, id: CallId) -> impl Iterator<Item = Span> {
+    let policy = plan.policy_of(id);
+    let capacity = &plan.services[plan.calls[id.index()].target.index()].capacity;
+    let by_limiter = capacity.retry_after.filter(|_| capacity.limiter != Limiter::Unlimited);
+    let by_faults = strikes(plan, id).filter_map(|fault| match &fault.effect {
+        Effect::Fail(failure) => failure.retry_after.map(|delay| (failure.error, delay)),
+        _ => None,
+    });
+    let said = by_limiter.map(|delay| (ErrorKind::RateLimited, delay)).into_iter().chain(by_faults);
+    said.filter(|&(error, _)| policy.retry_on.contains(error)).map(|(_, delay)| delay)
 }
 
 /// The faults that strike a call, on its way or at its target.

@@ -50,19 +50,20 @@ fn the_text_tells_what_never_runs_and_what_never_ends() {
 /// Waits that depend on the error, a limit of time for retries, and errors that are the last.
 #[test]
 fn the_text_tells_on_what_retries_depend() {
+    let file = bundled("retry-after.toml");
     let set = [
         r#"retries.obedient.backoff={ exponential = { base = "50ms", base_throttled = "1s" } }"#,
         r#"retries.obedient.max_elapsed="15m""#,
         r#"retries.obedient.retry_after={ required = true }"#,
     ];
     let set = set.iter().flat_map(|set| ["--set", set]);
-    let file = bundled("retry-after.toml");
     let arguments: Vec<&str> = [file.as_str(), "--variant", "floor"].into_iter().chain(set).collect();
     let text = printed_at("200", &arguments);
     // The variant sets no waits of its own.
     for said in [
-        "waits 0 to 50 ms (mean 25 ms), 0 to 100 ms (mean 50 ms), 0 to 200 ms (mean 100 ms)",
-        "after `rate_limited` or `throttled` it waits 0 to 1 s (mean 500 ms), 0 to 2 s (mean 1 s), 0 to 4 s (mean 2 s)",
+        "waits 0 s to 50 ms (mean 25 ms), 0 s to 100 ms (mean 50 ms), 0 s to 200 ms (mean 100 ms)",
+        "after `rate_limited` or `throttled` it waits 0 s to 1 s (mean 500 ms), 0 s to 2 s (mean 1 s), 0 s to 4 s (mean \
+         2 s)",
         "begins no retry later than 15 min after it began",
         "an error that does not say when to try again is the last",
     ] {

@@ -68,7 +68,6 @@ fn values_out_of_range() {
     assert_snapshot!(told(&[
         "immediate = -1",
         "immediate = \"once\"",
-        "jitter = { upward = -0.5 }",
         "jitter = \"upward\"",
         "floor = 5",
         "max_elapsed = \"unlimited\"",

@@ -301,6 +301,26 @@ fn a_word_that_is_required_ends_calls_without_it() {
     assert_eq!((course.fewest, course.most), (Some(1), Some(3)));
 }
 
+/// A server that asks for more than the policy grants ends the call: some attempts may be told so, others nothing.
+#[test]
+fn a_word_that_is_too_long_may_end_calls() {
+    let attempts = |policy: &str, failing| {
+        let mut plan = plan(r#", timeout = "1s""#, policy);
+        plan.services[0].capacity.limiter = crate::policy::Limiter::FixedWindow { limit: 1, every: Span::from_s(1) };
+        plan.services[0].capacity.retry_after = Some(Span::from_s(60));
+        let course = Course::of(&plan, CallId(0), failing, Span::UNLIMITED);
+        (course.fewest, course.most)
+    };
+    let beyond =
+        |beyond: &str| format!(r#"max_attempts = 3, retry_after = {{ at_most = "30s", beyond = "{beyond}" }}"#);
+    let late = Failing::Late(ms(5));
+    assert_eq!(attempts(&beyond("stop"), late), (Some(1), Some(3)));
+    assert_eq!(attempts(&beyond("clamp"), late), (Some(3), Some(3)));
+    assert_eq!(attempts(&beyond("ignore"), late), (Some(3), Some(3)));
+    assert_eq!(attempts("max_attempts = 3", late), (Some(3), Some(3)));
+    assert_eq!(attempts(&beyond("stop"), Failing::Silently), (Some(3), Some(3)), "nobody says anything");
+}
+
 /// Errors that throttle have waits of their own, which an attempt that is refused or finds nobody does not meet.
 #[test]
 fn only_what_may_be_throttled_waits_so_long() {
