@@ -102,7 +102,8 @@ fn flipped(text: &str, rng: &mut ChaCha8Rng) -> String {
 }
 
 fn inserted(text: &str, piece: &str, rng: &mut ChaCha8Rng) -> String {
-    let at = text.floor_char_boundary(rng.random_range(0..=text.len()));
+    let wanted = rng.random_range(0..=text.len());
+    let at = (0..=wanted).rev().find(|&at| text.is_char_boundary(at)).expect("the beginning is one");
     format!("{}{piece}{}", &text[..at], &text[at..])
 }
 
