@@ -202,7 +202,7 @@ fn polly_has_the_spread_that_it_is_known_for() {
     const DRAWS: usize = 100_000;
     let polly =
         Schedule::new(Backoff::DecorrelatedV2 { base: Span::from_s(2) }, UNCAPPED, CapOrder::AfterJitter, Jitter::None);
-    let mut waits = vec![Vec::with_capacity(DRAWS); 4];
+    let mut waits = [(); 4].map(|()| Vec::with_capacity(DRAWS));
     for call in 0..DRAWS as u64 {
         let mut mark = Span::ZERO;
         for retry in 1..=4 {
