@@ -139,15 +139,16 @@ pub static REQUESTS: &[Metric<RequestTally>] = metrics! {
         = failed_by!(PoolTimeout);
     "stopped_not_retryable" Count
         "failed or unknown requests that the client did not try again: the error is not in `retry_on`, or the server asks for a \
-         longer wait than `at_most` of a `retry_after` with `beyond = \"stop\"`, or says nothing to one that is `required`"
+         longer wait than `at_most` of a `retry_after` with `beyond = \"stop\"`, or says nothing to one that is \
+         `required`"
         = stopped_by!(NotRetryable);
     "stopped_exhausted" Count "failed or unknown requests whose client had made all attempts that it may"
         = stopped_by!(Exhausted);
     "stopped_budget" Count "failed or unknown requests that the client's retry budget refused to try again"
         = stopped_by!(Budget);
     "stopped_deadline" Count
-        "failed or unknown requests whose time was up, or too short for another attempt and the wait before it, or whose \
-         next attempt would have begun later than `max_elapsed`"
+        "failed or unknown requests whose time was up, or too short for another attempt and the wait before it, or \
+         whose next attempt would have begun later than `max_elapsed`"
         = stopped_by!(Deadline);
     "stopped_caller_gone" Count "failed or unknown requests whose caller had given up: always 0, as nobody calls a client"
         = stopped_by!(CallerGone);

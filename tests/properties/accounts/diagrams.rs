@@ -63,6 +63,8 @@ impl Diagrams<'_> {
                 let is_free = servers[server as usize].until <= at || servers.iter().all(|it| it.until > at);
                 prop_assert!(is_free, "{note:?}, which is ejected");
             }
+            // The last of a call that counts may have been turned away.
+            Note::TurnedAway { key, .. } => self.last_ended = Some(key),
             Note::Answer { .. } | Note::TimedOut { .. } => self.last_ended = ended.or(self.last_ended),
             _ => {}
         }

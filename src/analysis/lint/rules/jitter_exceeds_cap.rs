@@ -19,8 +19,8 @@ pub static RULE: Rule = Rule {
     severity: Severity::Warning,
     finds: "Jitter is added after the cap, so that waits are longer than the cap says.",
     why: "Whoever sets a cap reckons with it: a timeout above, an alert, the lag after an outage. Jitter to both sides \
-          of a capped wait, or upwards, exceeds it. The waits of gRPC may be 20 % longer than its cap (grpc/proposal, A6), those of \
-          cenkalti/backoff 50 %: 90 s where it says 60 s.",
+          of a capped wait, or upwards, exceeds it. The waits of gRPC may be 20 % longer than its cap (grpc/proposal, \
+          A6), those of cenkalti/backoff 50 %: 90 s where it says 60 s.",
     instead: "use `jitter = \"full\"`, which stays below the cap, or lower the cap by what the jitter adds, or let it \
               cut the jitter's window: `cap_order = \"narrow\"`",
     example: Example {

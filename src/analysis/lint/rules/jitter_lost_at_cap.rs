@@ -27,8 +27,8 @@ pub static RULE: Rule = Rule {
           apache/kafka applies its cap both before and after a jitter of 20 % to both sides: in the end exactly half \
           of its waits are at the cap. A floor does the same to the first waits, if even the longest of them is below \
           it.",
-    instead: "apply the cap first: `cap_order = \"before_jitter\"`, with `jitter = \"full\"` if no wait may exceed it; and \
-              keep the floor below what is drawn",
+    instead: "apply the cap first: `cap_order = \"before_jitter\"`, with `jitter = \"full\"` if no wait may exceed it; \
+              and keep the floor below what is drawn",
     example: Example {
         bad: r#"
 clients.fleet = { count = 1000, arrivals = { burst = {} }, calls.api = { timeout = "1s", retry = "policy" } }

@@ -1,8 +1,8 @@
 //! Retries that only their number ends.
 //!
 //! Silent where somebody has said how long it may take: where every caller above has a limit (what does not fit into
-//! that is found by `timeout-above-caller`), where the policy has a `max_elapsed`, and for clients with `on_exhausted = "dead_letter"`, whose work nobody
-//! waits for. Where an attempt has no timeout either, `no-timeout` says so.
+//! that is found by `timeout-above-caller`), where the policy has a `max_elapsed`, and for clients with `on_exhausted =
+//! "dead_letter"`, whose work nobody waits for. Where an attempt has no timeout either, `no-timeout` says so.
 
 use crate::analysis::lint::findings::{Findings, Hit};
 use crate::analysis::lint::limits::{ended_from_above, is_among, longest};
