@@ -202,11 +202,7 @@ fn polly_has_the_spread_that_it_is_known_for() {
     const DRAWS: usize = 100_000;
     let polly =
         Schedule::new(Backoff::DecorrelatedV2 { base: Span::from_s(2) }, UNCAPPED, CapOrder::AfterJitter, Jitter::None);
-<<<<<<< HEAD
     let mut waits: [Vec<_>; 4] = Default::default();
-=======
-    let mut waits = [(); 4].map(|()| Vec::with_capacity(DRAWS));
->>>>>>> 8fbbb9adc5cdfd64173816f064a9e214b1f53375
     for call in 0..DRAWS as u64 {
         let mut mark = Span::ZERO;
         for retry in 1..=4 {
