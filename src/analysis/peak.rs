@@ -174,7 +174,9 @@ fn densest(schedule: &Schedule, retries: Option<u32>, at: Instant, bounds: Bound
             break;
         }
         starts.after = starts.after + range.shortest;
-        starts.fold((range.longest - range.shortest).as_ns(), cell);
+        if starts.after <= bounds.last {
+            starts.fold((range.longest - range.shortest).as_ns(), cell, bounds.last);
+        }
         if !starts.cut(bounds.last, cell) {
             break;
         }
@@ -193,7 +195,9 @@ fn ranges(schedule: &Schedule, retries: Option<u32>, at: Instant, bounds: Bounds
     let most = retries.map_or(usize::MAX, |retries| retries as usize);
     let ranges: Vec<WaitRange> = schedule.ranges().take(most.min(RETRIES_MAX + 1)).take_while(can_be).collect();
     let earliest = ranges.first().map_or(Span::ZERO, |range| bounds.round_trip + range.shortest);
-    let latest = ranges.iter().fold(Span::ZERO, |sum, range| sum + bounds.round_trip + range.longest).min(bounds.last);
+    // A sum beyond the last instant is no later: it is cut step by step, for waits may be as long as time itself.
+    let add = |sum: Span, range: &WaitRange| (sum + bounds.round_trip + range.longest).min(bounds.last);
+    let latest = ranges.iter().fold(Span::ZERO, add);
     let are_apart = bounds.period.is_none_or(|every| are_apart(at + earliest, at + latest, every));
     (ranges.len() <= RETRIES_MAX && are_apart).then_some(ranges)
 }
@@ -207,12 +211,15 @@ struct Starts {
 }
 
 impl Starts {
-    /// A wait is added that is uniform over this width.
-    fn fold(&mut self, width: u64, cell: u64) {
+    /// A wait is added that is uniform over this width. What comes later than `last`, which is not before the earliest,
+    /// is left out.
+    fn fold(&mut self, width: u64, cell: u64, last: Span) {
         if width == 0 {
             return;
         }
-        let more = width.div_ceil(cell) as usize;
+        // One more than there is time for, so that the last share lies between two.
+        let reach = (last - self.after).as_ns().div_ceil(cell) as usize + 1;
+        let more = (width.div_ceil(cell) as usize).min(reach);
         let width = width as f64 / cell as f64;
         let Some(shares) = &self.spread else {
             self.spread = Some((0..=more).map(|at| (at as f64 / width).min(1.0)).collect());
@@ -220,7 +227,7 @@ impl Starts {
         };
         // The mean of the shares over the width: straight lines between the cells have an area without an error.
         let area = Area::of(shares);
-        let cells = 0..shares.len() + more;
+        let cells = 0..(shares.len() + more).min(reach + 1);
         let folded = cells.map(|at| (area.before(at as f64) - area.before(at as f64 - width)) / width);
         self.spread = Some(folded.collect());
     }

@@ -203,3 +203,19 @@ fn windows_that_are_narrowed_are_as_even() {
     assert_eq!(peak("max_retries = 2\nbackoff = { decorrelated_v2 = { base = \"1s\" } }"), None);
     assert_eq!(peak(&format!("{fixed}retry_after = {{ required = true }}")), None);
 }
+
+/// Waits of up to a day, of which a minute counts: n retries later the density is t^(n - 1) / ((n - 1)! T^n), which sums
+/// up to e^(t / T) / T. What comes after the minute takes neither time nor room.
+#[test]
+fn waits_may_be_far_longer_than_there_is_time() {
+    let found = peak_of(
+        "0s",
+        ", total_timeout = \"60s\"",
+        "max_retries = 10\nbackoff = { fixed = \"1d\" }\njitter = \"full\"",
+        "",
+    );
+    let day = 86_400.0;
+    about(found, 1_000.0 * 0.1 / day * libm::exp(60.0 / day));
+    let endless = "max_retries = \"unlimited\"\nbackoff = { exponential = { base = \"100ms\", factor = 100 } }\njitter = \"full\"";
+    assert_eq!(peak_of("0s", ", total_timeout = \"30s\"", endless, ""), None);
+}

@@ -67,6 +67,20 @@ fn resilience4j_grows_in_whole_milliseconds() {
     assert_eq!(grown.nominal(u32::MAX).as_ns(), Span::LIMIT.as_ns() / 1_000_000 * 1_000_000);
 }
 
+/// Waits that shrink are a step long at last, and not none: 8, 4, 2, 2 ms by a half in steps of 2 ms.
+#[test]
+fn waits_that_shrink_stay_waits() {
+    let shrinking = Schedule::refined(
+        exponential(ms(8), 0.5),
+        UNCAPPED,
+        CapOrder::BeforeJitter,
+        Jitter::None,
+        with_steps_of(ms(2)),
+    );
+    assert_eq!(waits_ms(&shrinking, 5), [8.0, 4.0, 2.0, 2.0, 2.0]);
+    assert_eq!(shrinking.nominal(u32::MAX), ms(2));
+}
+
 /// Beyond the steps that are cut down one by one waits go on to grow, by about as much.
 #[test]
 fn growth_goes_on_after_the_steps_that_are_cut() {
