@@ -223,7 +223,7 @@ pub struct ExplainArguments {
 /// Arguments of `lint`.
 #[derive(Debug, Args)]
 pub struct LintArguments {
-    /// Scenario files, and folders in which every file that ends in `.toml` is one.
+    /// Scenario files and files that can be imported, and folders with files that end in `.toml` or look like the latter.
     #[arg(value_name = "PATH", required_unless_present_any = ["explain", "rules"])]
     pub paths: Vec<PathBuf>,
     /// Say what a rule is about, with an example and what to use instead.
@@ -235,6 +235,9 @@ pub struct LintArguments {
     /// Fail on warnings, too.
     #[arg(long)]
     pub deny_warnings: bool,
+    /// Allow what this rule finds in any of the files: what a scenario says in `[[allow]]`, other files cannot.
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["explain", "rules"])]
+    pub allow: Vec<String>,
     /// Show what is allowed, too, with the reason; `json` and `sarif` always have it.
     #[arg(long)]
     pub show_allowed: bool,

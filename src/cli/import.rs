@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stormsim::import::{self, Format, Imported};
+use stormsim::import::{self, Format, Imported, Merged};
 use stormsim::report::{new_file, text};
 use stormsim::scenario::{Diagnostics, Overrides, ScenarioFile};
 
@@ -30,15 +30,20 @@ pub fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<Exit, Com
     }
     let scenario = match into {
         None => imported.scenario(),
-        Some(into) => merged(&imported, into, terminal)?,
+        Some(into) => match merged(&imported, into, *quiet, terminal) {
+            Ok(text) => text,
+            Err(error) => return wrong(&error),
+        },
     };
     // Nothing is printed that cannot be run.
     let folder = into.as_deref().or(output.as_deref()).and_then(Path::parent).unwrap_or(Path::new(""));
-    if let Err(error) =
-        ScenarioFile::of("the scenario that it makes", scenario.clone(), folder).scenario(&Overrides::default())
-    {
-        return wrong(&error);
+    let made = ScenarioFile::of("the scenario that it makes", scenario.clone(), folder);
+    if let Err(error) = made.scenario(&Overrides::default()) {
+        // What is wrong with the scenario that was there is told at its own places.
+        let there = into.as_deref().map(|into| ScenarioFile::read(into)?.scenario(&Overrides::default()));
+        return wrong(&there.and_then(Result::err).unwrap_or(error));
     }
+    let output = output.as_deref().filter(|output| *output != Path::new("-"));
     match output {
         None => terminal.result(&scenario)?,
         Some(output) => {
@@ -50,15 +55,15 @@ pub fn run(arguments: &ImportArguments, terminal: &Terminal) -> Result<Exit, Com
 }
 
 /// The text of a scenario with what was imported in it.
-fn merged(imported: &Imported, into: &Path, terminal: &Terminal) -> Result<String, CommandError> {
-    let told = |error: Diagnostics| {
-        CommandError::Message(error.iter().map(|error| error.in_a_line()).collect::<Vec<_>>().join("; "))
-    };
-    let scenario = import::read(into).map_err(told)?;
-    let merged = imported.merged_into(&scenario);
-    let merged = merged.map_err(|error| CommandError::Message(format!("`{}` is no TOML: {error}", into.display())))?;
-    for homeless in &merged.homeless {
-        terminal.message(homeless);
+fn merged(imported: &Imported, into: &Path, quiet: bool, terminal: &Terminal) -> Result<String, Diagnostics> {
+    let there = import::read(into)?;
+    let Merged { text, notes } = imported.merged_into(&there).map_err(|error| {
+        // Whoever reads scenarios says more of what is no TOML.
+        let file = ScenarioFile::of(&into.display().to_string(), there.clone(), Path::new(""));
+        file.scenario(&Overrides::default()).err().unwrap_or_else(|| import::no_toml(into, &error))
+    })?;
+    if !quiet && notes.iter().len() > 0 {
+        terminal.message(&(notes.render(true, terminal.width()) + "\n"));
     }
-    Ok(merged.text)
+    Ok(text)
 }

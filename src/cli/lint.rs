@@ -1,6 +1,6 @@
 //! `stormsim lint`: what will go wrong, without a run.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use stormsim::analysis::lint::{self, Rule};
 use stormsim::import;
@@ -14,7 +14,7 @@ use crate::cli::{CommandError, Exit, paths};
 
 /// Looks at every file and prints what the rules find; or says what rules there are.
 pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, CommandError> {
-    let LintArguments { paths, explain, rules, deny_warnings, show_allowed, format, quiet } = arguments;
+    let LintArguments { paths, explain, rules, deny_warnings, allow, show_allowed, format, quiet } = arguments;
     if *rules {
         terminal.result(&report::rules(terminal.width()))?;
         return Ok(Exit::Good);
@@ -24,7 +24,15 @@ pub fn run(arguments: &LintArguments, terminal: &Terminal) -> Result<Exit, Comma
         return Ok(Exit::Good);
     }
     let files = paths::lintable(paths)?;
-    let looked: Vec<report::Looked<'_>> = files.iter().map(|file| (file.as_path(), look(file))).collect();
+    let allow: Vec<&Rule> = allow.iter().map(|id| named(id)).collect::<Result<_, _>>()?;
+    let looked = |file: &'_ PathBuf| {
+        let mut linted = look(file);
+        if let Ok(linted) = &mut linted {
+            allow.iter().for_each(|rule| linted.allow(rule, "by `--allow`"));
+        }
+        linted
+    };
+    let looked: Vec<report::Looked<'_>> = files.iter().map(|file| (file.as_path(), looked(file))).collect();
     let least = if *quiet && !deny_warnings { Severity::Error } else { Severity::Warning };
     let shown = report::Shown { least, allowed: *show_allowed, quiet: *quiet };
     let mut exit = Exit::Good;

@@ -22,7 +22,7 @@ mod write;
 
 pub(crate) use draft::{Remark, Sort};
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::path::Path;
 
 use draft::{Block, Draft, Kind, Origin};
@@ -114,6 +114,12 @@ pub fn guess(text: &str) -> Option<Format> {
     })
 }
 
+/// What is said of a scenario that is no TOML.
+pub fn no_toml(path: &Path, why: &str) -> Diagnostics {
+    let error = Diagnostic::new(format!("`{}` is no TOML: {why}", path.display()));
+    Diagnostics::new(Sources::default(), vec![error])
+}
+
 /// What is said of a file that looks like none of the formats. `name` is what messages call it.
 pub fn unrecognised(name: &str) -> Diagnostics {
     let titles: Vec<&str> = Format::ALL.into_iter().map(Format::title).collect();
@@ -138,8 +144,8 @@ pub struct Imported {
 pub struct Merged {
     /// Its text.
     pub text: String,
-    /// Calls of the imported file for which it has none: a sentence each.
-    pub homeless: Vec<String>,
+    /// What one should know of that: calls for which it has no place, and policies that are others now.
+    pub notes: Diagnostics,
 }
 
 /// Reads a file in a format.
@@ -214,16 +220,24 @@ impl Imported {
     /// It is no TOML: why.
     pub fn merged_into(&self, scenario: &str) -> Result<Merged, String> {
         let source = Source::new(&self.name, &self.text);
-        let write::Merged { text, homeless } =
+        let write::Merged { text, homeless, replaced } =
             write::merged(scenario, &source, &self.blocks).map_err(|error| error.to_string())?;
-        let sentence = |(label, to): (String, String)| {
-            let mut sentence = format!("no call of the scenario is `{label}`, or alone goes to `{to}`");
-            if let Some(policy) = self.policy_of(&label) {
-                let _ = write!(sentence, ": put `retry = \"{policy}\"` where it belongs");
-            }
-            sentence
-        };
-        Ok(Merged { text, homeless: homeless.into_iter().map(sentence).collect() })
+        let homeless = homeless.iter().map(|(label, to)| {
+            let message = format!("the scenario has no call `{label}`, and not one alone that goes to `{to}`");
+            let retry =
+                self.policy_of(label).map_or_else(String::new, |policy| format!(", such as `retry = \"{policy}\"`"));
+            let hint =
+                format!("its settings are at the end, as comments: put them into the call that they are about{retry}");
+            Diagnostic::new(message).breaks(Sort::LeftOut.id(), Severity::Warning).hint(hint)
+        });
+        let replaced = replaced.iter().map(|name| {
+            let message = format!("the scenario had a policy `retries.{name}`, which is that of the file now");
+            let hint =
+                "calls and variants that name it follow the new one: give the old one another name if they should not";
+            Diagnostic::new(message).breaks(Sort::Surprise.id(), Severity::Warning).hint(hint)
+        });
+        let notes = Diagnostics::new(Sources::default(), homeless.chain(replaced).collect());
+        Ok(Merged { text, notes })
     }
 
     /// The policy of a call.

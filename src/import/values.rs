@@ -47,9 +47,10 @@ pub fn percent(percent: f64) -> f64 {
 /// A duration of protocol buffers in JSON: seconds with an `s`, such as `0.25s`.
 pub fn seconds(text: &str) -> Result<Span, String> {
     let number = text.strip_suffix('s').filter(|number| number.ends_with(|last: char| last.is_ascii_digit()));
-    number
-        .and_then(|number| decimal(number, 1_000_000_000))
-        .ok_or_else(|| "seconds with an `s`, such as `0.25s`".to_owned())
+    let number =
+        number.filter(|number| number.parse::<f64>().is_ok_and(|it| it >= 0.0) && !number.contains(['e', 'E']));
+    let number = number.ok_or_else(|| "seconds with an `s`, such as `0.25s`".to_owned())?;
+    decimal(number, 1_000_000_000).ok_or_else(|| "at most 52 days, where virtual time ends".to_owned())
 }
 
 /// A duration as Go and Kubernetes write it: numbers with units, such as `1m30s`, `500ms`.

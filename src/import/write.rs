@@ -200,10 +200,12 @@ fn aligned(text: &str) -> String {
 
 /// What came of putting settings into a scenario.
 pub struct Merged {
-    /// The scenario.
+    /// The scenario. What it has no place for is at its end, as comments.
     pub text: String,
     /// The calls that it has no place for, as (label, service).
     pub homeless: Vec<(String, String)>,
+    /// The policies that were there and are others now.
+    pub replaced: Vec<String>,
 }
 
 /// Puts what was imported into the text of a scenario, which is TOML: policies under their names, the settings of calls
@@ -214,11 +216,16 @@ pub struct Merged {
 /// The text is no TOML.
 pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merged, toml_edit::TomlError> {
     let mut document: DocumentMut = text.parse()?;
-    let mut homeless = Vec::new();
+    let (mut homeless, mut replaced) = (Vec::new(), Vec::new());
     let mut told = BTreeSet::new();
+    let mut rest = String::new();
     for block in blocks {
         match &block.kind {
             Kind::Policy => {
+                let policies = document.get("retries").and_then(Item::as_table_like);
+                if policies.is_some_and(|policies| policies.contains_key(&block.name)) {
+                    replaced.push(block.name.clone());
+                }
                 let policy = fresh(document.as_table_mut(), &block.name);
                 // The comment above a policy that was there stays.
                 let before = policy.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or("\n");
@@ -235,6 +242,9 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
                 calls.retain(|(label, target, _)| *label == block.name || (is_only && target == to));
                 if calls.is_empty() {
                     homeless.push((block.name.clone(), to.clone()));
+                    let path = ["clients", CALLERS, "calls", &block.name];
+                    let table = table(&path, source, &left_out(block, &mut told), block.target(), &block.settings);
+                    rest += &commented(&table);
                 }
                 for (_, _, call) in calls {
                     overlay(call, source, &block.settings);
@@ -248,7 +258,18 @@ pub fn merged(text: &str, source: &Source<'_>, blocks: &[Block]) -> Result<Merge
             }
         }
     }
-    Ok(Merged { text: document.to_string(), homeless })
+    Ok(Merged { text: document.to_string() + &rest, homeless, replaced })
+}
+
+/// Lines as comments.
+fn commented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("# {line}\n") }).collect()
+}
+
+/// Whether a setting says only that the product has no limit of its own: one of somebody else stays then.
+fn is_no_limit(setting: &Setting) -> bool {
+    let is_limit = ["timeout", "total_timeout", "connect_timeout"].contains(&setting.path);
+    is_limit && matches!(setting.origin, Origin::Default(_)) && setting.value.as_str() == Some("none")
 }
 
 /// An empty table `retries.NAME`, with the comment that it had before.
@@ -296,6 +317,9 @@ fn overlay(item: &mut Item, source: &Source<'_>, settings: &[Setting]) {
         let has_lines = matches!(item, Item::Table(_));
         let Some(table) = item.as_table_like_mut() else { return };
         if let Some(Item::Value(old)) = table.get_mut(setting.path) {
+            if is_no_limit(setting) {
+                continue;
+            }
             let mut value = setting.value.clone();
             *value.decor_mut() = old.decor().clone();
             if has_lines {

@@ -3,7 +3,7 @@
 use stormsim::Overrides;
 use stormsim::import::{self, Format};
 
-use crate::{at, imported, parsed, sample, samples};
+use crate::{at, imported, is_said, lines, parsed, sample, samples};
 
 /// What is put into the scenario that is made of it is there already, in whatever form, and changes nothing.
 #[test]
@@ -15,7 +15,8 @@ fn an_import_into_its_own_scenario_changes_nothing() {
         let imported = imported(import::guess(&text).expect("each has its format"), &text);
         let own = imported.scenario();
         let merged = imported.merged_into(&own).expect("it is TOML");
-        assert!(merged.homeless.is_empty(), "{name}: {:?}", merged.homeless);
+        let notes = lines(&merged.notes);
+        assert!(notes.iter().all(|note| note.contains("is that of the file now")), "{name}: {notes:?}");
         let meaning = |text: &str| parsed(text, &Overrides::default()).meaning();
         assert_eq!(meaning(&merged.text), meaning(&own), "{name}\n{}", merged.text);
         seen += 1;
@@ -50,7 +51,8 @@ fn calls_of_every_form_take_settings() {
         let text = scenario(calls)
             .replace("[services.shop]", if calls.contains("\"Shop\"") { "[services.Shop]" } else { "[services.shop]" });
         let merged = imported(Format::Dotnet, SETTINGS).merged_into(&text).expect("it is TOML");
-        assert!(merged.homeless.is_empty(), "{calls}: {:?}", merged.homeless);
+        let notes = lines(&merged.notes);
+        assert!(notes.len() == 1 && notes[0].contains("had a policy `retries.Shop`"), "{calls}: {notes:?}");
         parsed(&merged.text, &Overrides::default());
         let table: toml::Table = merged.text.parse().expect("TOML");
         let label = if calls.contains("other") { "other" } else { "Shop" };
@@ -67,12 +69,20 @@ fn calls_of_every_form_take_settings() {
 #[test]
 fn calls_that_are_nowhere_are_told() {
     let merged = imported(Format::Dotnet, SETTINGS).merged_into(&scenario("calls.shop = {}\n")).expect("it is TOML");
-    assert_eq!(merged.homeless.len(), 1);
-    assert!(
-        merged.homeless[0].contains("`Shop`") && merged.homeless[0].contains("retry = \"Shop\""),
-        "{:?}",
-        merged.homeless
-    );
+    let notes = lines(&merged.notes);
+    assert!(is_said(&notes, &["no call `Shop`", "retry = \"Shop\""]) && notes.len() == 2, "{notes:?}");
+    assert!(merged.text.contains("\n# [clients.callers.calls.Shop]\n"), "{}", merged.text);
     let error = imported(Format::Dotnet, SETTINGS).merged_into("[a\nb").expect_err("it is no TOML");
     assert!(!error.is_empty());
+}
+
+/// That a product has no limit of its own says nothing of somebody else's.
+#[test]
+fn limits_of_others_stay() {
+    let file = r#"{"methodConfig": [{"name": [{"service": "Shop"}], "waitForReady": false}]}"#;
+    let text = scenario("calls.Shop = { to = \"shop\", timeout = \"700ms\", total_timeout = \"9s\" }\n");
+    let merged = imported(Format::Grpc, file).merged_into(&text).expect("it is TOML");
+    let table: toml::Table = merged.text.parse().expect("TOML");
+    let limits = ["timeout", "total_timeout"].map(|key| at(&table, &format!("clients.web.calls.Shop.{key}")));
+    assert_eq!(limits, ["\"700ms\"", "\"9s\""]);
 }

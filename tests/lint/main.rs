@@ -3,6 +3,7 @@
 mod allowing;
 mod command;
 mod formats;
+mod imported;
 mod rules;
 
 use std::path::Path;

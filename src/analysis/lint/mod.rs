@@ -66,6 +66,13 @@ impl Linted {
         finding.within(self.variants)
     }
 
+    /// Allows what a rule has found, unless that is allowed already.
+    pub fn allow(&mut self, rule: &Rule, reason: &str) {
+        for finding in self.findings.iter_mut().filter(|finding| finding.rule == rule.id) {
+            finding.allowed.get_or_insert_with(|| reason.to_owned());
+        }
+    }
+
     fn told<'a>(&self, findings: impl Iterator<Item = &'a Finding>) -> Diagnostics {
         let list = findings.map(|finding| finding.diagnostic(self.variants)).collect();
         Diagnostics::new(self.sources.clone(), list)

@@ -164,7 +164,8 @@ impl<'t> Builder<'t> {
                 Some(next) => next,
             };
             let Value::Scalar(name) = self.node(event, key.clone())?.value else {
-                return Err(Diagnostic::new("this key is no text").at(&key));
+                let error = Diagnostic::new("this key is no text").at(&key);
+                return Err(error.maybe_hint(template_hint(self.text, &key).map(str::to_owned)));
             };
             let (event, place) = self.next()?.ok_or_else(|| cut_off(&start))?;
             let node = self.node(event, place)?;

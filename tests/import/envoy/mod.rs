@@ -6,7 +6,7 @@ mod policies;
 use stormsim::import::{self, Format};
 use stormsim::scenario::Overrides;
 
-use crate::{at, check_sample, imported, is_said, parsed, remarks, table, wrong};
+use crate::{at, check_sample, imported, is_said, lines, parsed, remarks, table, wrong};
 
 const ENVOY: Format = Format::Envoy;
 
@@ -217,6 +217,9 @@ fn settings_go_into_a_scenario_that_is_there() {
     }
     let alone =
         "version = 1\nname = \"ours\"\n[clients.web]\narrivals.burst = {}\ncalls.cache = {}\n[services.cache]\n";
-    let homeless = imported(ENVOY, &text).merged_into(alone).unwrap().homeless;
-    assert!(homeless.len() == 1 && homeless[0].contains("retry = \"db\""), "{homeless:?}");
+    let merged = imported(ENVOY, &text).merged_into(alone).unwrap();
+    let notes = lines(&merged.notes);
+    assert!(notes.len() == 1 && notes[0].contains("retry = \"db\""), "{notes:?}");
+    // Nothing is lost: the settings are there to be put where they belong.
+    assert!(merged.text.contains("\n# [clients.callers.calls.db]\n# total_timeout = \"15s\""), "{}", merged.text);
 }
