@@ -152,7 +152,7 @@ fn mode<'t>(section: &mut Section<'t>, policy: &mut Block, draft: &mut Draft) ->
     if is_adaptive {
         let why = "retries are those of `standard`; its limiter, which holds back every attempt after a throttling \
                    error, is in no scenario";
-        let field = Field { name: "adaptive", path: format!("{} = adaptive", field.path), ..field.clone() };
+        let field = Field { name: "adaptive", ..field.clone() };
         draft.leave_out(policy, &field, why);
     }
     (mode, Some(field))
@@ -168,8 +168,8 @@ fn attempts(section: &mut Section<'_>, (default, why): (i64, &str), policy: &mut
 
 /// What all modes try again: transport errors, 500, 502, 503 and 504, and throttling.
 fn retried(policy: &mut Block) {
-    use ErrorKind::{Internal, Overloaded, RateLimited, Refused, Reset, Timeout, Unavailable};
-    let kinds = [Unavailable, Refused, Timeout, Reset, Overloaded, RateLimited, Internal];
+    use ErrorKind::{Deadline, Internal, Overloaded, RateLimited, Refused, Reset, Timeout, Unavailable};
+    let kinds = [Unavailable, Refused, Timeout, Reset, Overloaded, RateLimited, Deadline, Internal];
     policy.default("retry_on", errors(kinds), "AWS: transport errors, 500, 502, 503, 504, throttling");
 }
 
@@ -191,6 +191,8 @@ fn standard(section: &mut Section<'_>, mode: Option<&Field<'_>>, policy: &mut Bl
         Some(field) => policy.read("budget.aws_quota.mode", "standard-2.1", field),
         None => policy.default("budget.aws_quota.mode", "standard-2.1", "AWS: a quota for retries, 500 tokens"),
     }
+    policy.default("shared_by", "instance", "AWS: each client object has its own quota");
+    policy.default("shared_over", "policy", "AWS: one for all calls of a client object; Rust has one for a service");
 }
 
 fn legacy(section: &mut Section<'_>, mode: Option<&Field<'_>>, policy: &mut Block, draft: &mut Draft) {

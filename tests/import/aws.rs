@@ -32,6 +32,13 @@ fn modes_have_their_own_waits_attempts_and_quotas() {
     assert_eq!(of("a"), standard);
     assert_eq!(of("old"), ["5", "\"1s\"", "none", "\"none\"", "\"full\"", "none", "none"]);
     assert_eq!(at(&table, "retries.old.budget"), "\"none\"");
+    // A quota belongs to a client object, whatever it calls.
+    let shared = |name: &str| ["shared_by", "shared_over"].map(|key| at(&table, &format!("retries.{name}.{key}")));
+    assert_eq!(["default", "a"].map(shared), [["\"instance\"", "\"policy\""]; 2]);
+    assert_eq!(shared("old"), ["none", "none"]);
+    // 500, 502, 503, 504 and 429, and no answer at all.
+    let on = r#"["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal"]"#;
+    assert_eq!(["default", "old"].map(|name| at(&table, &format!("retries.{name}.retry_on"))), [on, on]);
     let said = remarks(AWS, text);
     assert!(is_said(&said, &["`adaptive` is not in the scenario"]), "{said:?}");
     run(&imported(AWS, text).scenario());

@@ -35,8 +35,9 @@ fn where_the_file_is_silent_the_standard_handler_speaks() {
     let keys =
         ["max_retries", "backoff.decorrelated_v2.base", "cap", "jitter", "retry_after.rule", "retry_after.at_most"];
     assert_eq!(keys.map(|key| policy(&text, key)), ["3", "\"2s\"", "none", "none", "\"replace\"", "none"]);
-    let on = r#"["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "internal"]"#;
-    assert_eq!(policy(&text, "retry_on"), on);
+    // 504 is 500 or above, too.
+    let on = r#"["unavailable", "refused", "reset", "overloaded", "rate_limited", "timeout", "deadline", "internal"]"#;
+    assert_eq!([policy(&text, "retry_on"), call(&text, "breaker.failure_on")], [on, on]);
     let keys = [
         "total_timeout",
         "timeout",

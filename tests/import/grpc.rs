@@ -1,8 +1,9 @@
 //! gRPC service configs.
 
+use stormsim::Overrides;
 use stormsim::import::Format;
 
-use crate::{at, check_sample, imported, is_said, remarks, run, table, wrong};
+use crate::{at, check_sample, imported, is_said, parsed, remarks, run, table, wrong};
 
 const GRPC: Format = Format::Grpc;
 
@@ -58,6 +59,44 @@ fn codes_are_names_in_any_case_or_numbers() {
         [["`INVALID_ARGUMENT`", "fails again"], ["`DEADLINE_EXCEEDED`", "spans all attempts"], ["`ABORTED`", "not in"]]
     {
         assert!(is_said(&said, &parts), "{parts:?} in {said:?}");
+    }
+}
+
+/// The preset is an example of the same.
+#[test]
+fn unavailable_is_to_a_preset_what_it_is_here() {
+    let on = |retries: &str| {
+        let text = format!(
+            "version = 1\nname = \"it\"\nhorizon = \"1s\"\n[clients.web]\narrivals = {{ burst = {{}} }}\n\
+            calls.api = {{ retry = \"it\" }}\n[services.api]\n[retries.it]\n{retries}\n"
+        );
+        let scenario = parsed(&text, &Overrides::default());
+        scenario.variants()[0].1.policies[1].retry_on
+    };
+    let imported = at(&table(GRPC, &config(POLICY, "")), "retries.B.retry_on");
+    assert_eq!(on("preset = \"grpc\""), on(&format!("max_retries = 1\nretry_on = {imported}")));
+}
+
+/// Where no error of a scenario is like any of the codes nothing is tried again, and that is told.
+#[test]
+fn codes_that_are_no_errors_leave_nothing_to_try_again() {
+    let of = |codes: &str| config(&POLICY.replace(r#""UNAVAILABLE""#, codes), "");
+    let text = of(r#""ABORTED", "CANCELLED""#);
+    assert_eq!(at(&table(GRPC, &text), "retries.B.retry_on"), "[]");
+    assert!(is_said(&remarks(GRPC, &text), &["nothing is tried again in the scenario"]));
+    assert!(!is_said(&remarks(GRPC, &of(r#""ABORTED", "INTERNAL""#)), &["nothing is tried again"]));
+    run(&imported(GRPC, &text).scenario());
+}
+
+/// What clients do by themselves stays visible, once for a file.
+#[test]
+fn what_clients_do_by_themselves_is_told_in_a_line() {
+    let other = r#", {"name": [{"service": "c.D"}], "retryPolicy": {"#.to_owned() + POLICY + "}}]";
+    let two = config(POLICY, "").replace("}}]", &("}}".to_owned() + &other));
+    for text in [config(POLICY, ""), two] {
+        let scenario = imported(GRPC, &text).scenario();
+        assert_eq!(scenario.matches("# not in here: push-back").count(), 1, "{scenario}");
+        assert!(remarks(GRPC, &text).is_empty());
     }
 }
 

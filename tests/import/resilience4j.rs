@@ -187,21 +187,60 @@ fn exceptions_are_errors_as_well_as_they_can_be() {
     assert!(imported(R4J, &text).scenario().contains("# assumed: none of `retryExceptions`"));
 }
 
-/// An open breaker and a full bulkhead are exceptions like any other.
+/// With their subclasses: timeouts of HTTP clients are `IOException`s, a 504 is a `HttpServerErrorException`.
+#[test]
+fn exceptions_have_what_their_subclasses_have() {
+    let on = |classes: &str| policy(&retry(&format!("retryExceptions: ['{classes}']"), ""), "retry_on");
+    assert_eq!(on("java.io.IOException"), r#"["refused", "reset", "timeout"]"#);
+    let feign = on("feign.FeignException");
+    assert!(["refused", "reset", "timeout", "deadline", "invalid"].iter().all(|kind| feign.contains(kind)), "{feign}");
+    let spring = "org.springframework.web.client.HttpServerErrorException";
+    assert_eq!(on(spring), r#"["unavailable", "overloaded", "deadline", "internal"]"#);
+    let statuses = ["BadGateway", "ServiceUnavailable", "GatewayTimeout"];
+    let of = statuses.map(|status| on(&format!("{spring}${status}")));
+    assert_eq!(of, [r#"["unavailable"]"#, r#"["unavailable", "overloaded"]"#, r#"["deadline"]"#]);
+    let runtime = on("java.lang.RuntimeException");
+    assert!(runtime.contains("deadline") && runtime.contains("\"timeout\""), "{runtime}");
+}
+
+/// A time limiter throws an exception of its own, which is none of an HTTP client, nor unchecked.
+#[test]
+fn what_a_time_limiter_throws_is_no_io_exception() {
+    let limiter = "\nresilience4j.timelimiter.instances.x: {}\n";
+    let on = |lists: &str| policy(&(retry(lists, "") + limiter), "retry_on");
+    assert_eq!(on("retryExceptions: [java.io.IOException]"), r#"["refused", "reset"]"#);
+    assert!(!on("retryExceptions: [java.lang.RuntimeException]").contains("\"timeout\""));
+    for class in ["java.util.concurrent.TimeoutException", "java.net.SocketTimeoutException"] {
+        assert_eq!(on(&format!("retryExceptions: [{class}]")), r#"["timeout"]"#, "{class}");
+    }
+    assert!(on("retryExceptions: [java.lang.Exception]").contains("\"timeout\""));
+    let left = on("ignoreExceptions: [java.io.IOException]");
+    assert!(left.contains("\"timeout\"") && !left.contains("refused"), "{left}");
+    let breaker = "resilience4j.circuitbreaker.instances.x: { recordExceptions: [java.io.IOException] }\n";
+    assert_eq!(call(&(breaker.to_owned() + limiter), "breaker.failure_on"), r#"["refused", "reset"]"#);
+    assert_eq!(call(breaker, "breaker.failure_on"), r#"["refused", "reset", "timeout"]"#);
+}
+
+/// An open breaker, a full bulkhead and a rate limiter are exceptions like any other.
 #[test]
 fn retries_of_what_was_refused_locally_are_told() {
     let text = |ignored: &str| {
         format!(
             "resilience4j:\n  retry: {{instances: {{x: {{ignoreExceptions: [{ignored}]}}}}}}\n  \
-             circuitbreaker: {{instances: {{x: {{}}}}}}\n  bulkhead: {{instances: {{x: {{}}}}}}\n"
+             circuitbreaker: {{instances: {{x: {{}}}}}}\n  bulkhead: {{instances: {{x: {{}}}}}}\n  \
+             ratelimiter: {{instances: {{x: {{limitRefreshPeriod: 1s}}}}}}\n"
         )
     };
     let said = remarks(R4J, &text(""));
-    assert!(
-        is_said(&said, &["an open circuit breaker has refused"]) && is_said(&said, &["a full bulkhead has refused"])
-    );
+    for what in ["an open circuit breaker", "a full bulkhead", "a rate limiter"] {
+        assert!(is_said(&said, &[&format!("`x` tries again what {what} has refused")]), "{what}: {said:?}");
+    }
+    // Without a period it refuses nothing.
+    let idle = text("").replace("limitRefreshPeriod: 1s", "");
+    assert!(!is_said(&remarks(R4J, &idle), &["a rate limiter has refused"]));
     let ignored = "io.github.resilience4j.circuitbreaker.CallNotPermittedException, \
-                   io.github.resilience4j.bulkhead.BulkheadFullException";
+                   io.github.resilience4j.bulkhead.BulkheadFullException, \
+                   io.github.resilience4j.ratelimiter.RequestNotPermitted";
     assert!(!is_said(&remarks(R4J, &text(ignored)), &["has refused"]));
     assert!(!is_said(&remarks(R4J, &retry("", "")), &["has refused"]));
     assert!(is_said(&said, &["is a failure to the circuit breaker"]));

@@ -164,13 +164,13 @@ fn what_is_never_retried() {
                pool_timeout";
     let usual = "unavailable refused reset overloaded rate_limited timeout";
     let expected = |name: &str| match name {
-        "grpc" => "unavailable refused reset",
+        "grpc" => "unavailable refused reset overloaded",
         "envoy" => of_5xx,
-        "istio" => "unavailable refused",
+        "istio" => "unavailable refused timeout",
         "linkerd" => "unavailable overloaded deadline internal",
         "nginx" | "urllib3" => "refused reset timeout",
-        "haproxy" => "refused",
-        "google-gax" => "unavailable refused reset timeout deadline",
+        "haproxy" => "refused timeout",
+        "google-gax" => "unavailable refused reset overloaded timeout deadline",
         "client-go" => "unavailable overloaded rate_limited deadline internal",
         "axios-retry" => "unavailable refused reset overloaded rate_limited deadline internal",
         "aws-legacy"

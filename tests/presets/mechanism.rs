@@ -146,7 +146,7 @@ fn unknown_names_are_answered_with_the_nearest() {
             errors("mine", "[retries.mine]\npreset = \"grcp\"\n", &[]),
             errors("mine", "[retries.mine]\npreset = \"something-else\"\ncap = \"1s\"\n", &[]),
             errors("mine", "[retries.mine]\npreset = 7\n", &[]),
-            errors("aws-standard-2.1", "", &[]),
+            errors("aws-standard-2.2", "", &[]),
         ]
         .join("\n\n")
     );

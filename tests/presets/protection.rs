@@ -4,6 +4,8 @@ use crate::common::{attempts_of_requests, run, sent, text_with_call};
 
 const DEAD: &str = "[faults.down]\non = [\"api\"]\neffect = { fail = {} }\n";
 const HANGS: &str = "[faults.hang]\non = [\"api\"]\neffect = \"blackhole\"\n";
+/// Servers that take connections, and say nothing.
+const SILENT: &str = "[faults.silence]\non = [\"api\"]\neffect = \"pause\"\n";
 
 /// A client that makes a request every so often.
 fn every(text: &str, period: &str) -> String {
@@ -69,11 +71,36 @@ fn resilience4js_breaker_looks_at_a_hundred_calls() {
 /// Without a timeout of a try Envoy's only limit is that of the route, which is final: a server that hangs is not retried.
 #[test]
 fn envoy_does_not_retry_what_hangs() {
-    let text = text_with_call("envoy") + HANGS;
+    let text = text_with_call("envoy") + SILENT;
     let outcome = run(&text, &[]);
     assert_eq!((outcome.all_calls.attempts, outcome.all_requests.last_end.map(|end| end.as_s())), (1, Some(15.0)));
     let outcome = run(&text, &["clients.web.calls.api.timeout=2s", "retries.envoy.max_retries=3"]);
     assert_eq!(outcome.all_calls.attempts, 4, "with one it is, and the timeout of a try counts as a reset");
+}
+
+/// What takes too long to connect is tried again: after 5 s by Envoy, 10 s by Istio, and by HAProxy as soon as it is told.
+#[test]
+fn connections_that_take_too_long_are_tried_again() {
+    for (name, attempts, least_s) in [("envoy", 2, 10.0), ("istio", 3, 30.0)] {
+        let outcome = run(&(text_with_call(name) + HANGS), &[]);
+        let end = outcome.all_requests.last_end.unwrap().as_s();
+        assert_eq!(outcome.all_calls.attempts, attempts, "{name}");
+        assert!((least_s..least_s + 0.1).contains(&end), "{name}: {end} s");
+    }
+    let text = crate::common::text("haproxy", HANGS);
+    let sent = sent(&text, &["clients.web.calls.api.connect_timeout=500ms"], 0);
+    assert_eq!(sent.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [0.0, 1500.0, 3000.0, 4500.0]);
+}
+
+/// What is left of the 600 s cuts the last attempt of GAPIC clients.
+#[test]
+fn gax_ends_with_its_total_timeout() {
+    let text = (text_with_call("google-gax") + HANGS).replace("10m", "1h");
+    for replica in 0..20 {
+        let sent = sent(&text, &[], replica);
+        assert!(sent.len() >= 10 && sent[sent.len() - 1].0 > 530e3, "{sent:?}");
+    }
+    assert_eq!(run(&text, &[]).all_requests.last_end.map(|end| end.as_s()), Some(600.0));
 }
 
 /// nginx tries each peer once, a minute each.

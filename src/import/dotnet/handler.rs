@@ -219,14 +219,14 @@ impl<'t> Breaker<'t> {
     }
 
     fn write(&self, call: &mut Block) {
-        use ErrorKind::{Internal, Overloaded, RateLimited, Refused, Reset, Timeout, Unavailable};
+        use ErrorKind::{Deadline, Internal, Overloaded, RateLimited, Refused, Reset, Timeout, Unavailable};
         let Self { ratio, throughput, sampling, open } = self;
         ratio.put("breaker.trip.ratio.failures", number(ratio.value), ".NET: 10 %", call);
         sampling.put("breaker.trip.ratio.window", duration(sampling.value), ".NET: 30 s", call);
         throughput.put("breaker.trip.ratio.min_calls", throughput.value as i64, ".NET: 100 at least", call);
         open.put("breaker.open_for", duration(open.value), ".NET: 5 s", call);
         call.default("breaker.half_open", 1, ".NET: a single probe");
-        let kinds = [Unavailable, Refused, Timeout, Reset, Overloaded, RateLimited, Internal];
+        let kinds = [Unavailable, Refused, Timeout, Reset, Overloaded, RateLimited, Deadline, Internal];
         call.default("breaker.failure_on", errors(kinds), ".NET: as with retries");
         call.default("breaker.position", "inside", ".NET: the retries are outside, each attempt counts");
     }

@@ -55,10 +55,10 @@ impl<'t> Retry<'t> {
 
     /// Puts it into a policy.
     pub fn write(&self, policy: &mut Block) {
-        use ErrorKind::{Internal, Overloaded, RateLimited, Refused, Reset, Timeout, Unavailable};
+        use ErrorKind::{Deadline, Internal, Overloaded, RateLimited, Refused, Reset, Timeout, Unavailable};
         self.retries.put("max_retries", self.retries.value as i64, ".NET: 3 retries, four attempts", policy);
         self.waits(policy);
-        let kinds = [Unavailable, Refused, Timeout, Reset, Overloaded, RateLimited, Internal];
+        let kinds = [Unavailable, Refused, Timeout, Reset, Overloaded, RateLimited, Deadline, Internal];
         policy.default("retry_on", errors(kinds), ".NET: no answer, 408, 429, and 500 or above");
         if self.retry_after.value {
             let why = ".NET: `Retry-After` takes the place of the wait, however long it is";

@@ -53,6 +53,7 @@ pub fn retried(policy: &mut Block, field: &Field<'_>, draft: &mut Draft) {
             return draft.wrong(&field.node.place, message, "gRPC refuses it: the usual one is `[\"UNAVAILABLE\"]`");
         }
     };
+    let errors_before = draft.errors.len();
     let mut kinds = Vec::new();
     for node in items {
         let item = Field { key: &node.place, node, ..field.clone() };
@@ -77,10 +78,16 @@ pub fn retried(policy: &mut Block, field: &Field<'_>, draft: &mut Draft) {
                 draft.surprise(&node.place, message, "only that of a server further on is");
             }
             Meaning::None => {
-                let item = Field { name, path: format!("{}: {name}", field.path), ..item };
+                // Of a number it is said which code that is.
+                let path = by_number.map_or_else(|| field.path.clone(), |_| format!("{} {name}", field.path));
+                let item = Field { name, path, ..item };
                 draft.leave_out(policy, &item, "no error of a scenario is like it");
             }
         }
+    }
+    if kinds.is_empty() && draft.errors.len() == errors_before {
+        let message = "nothing is tried again in the scenario: no error of it is like any of these codes";
+        draft.surprise(&field.place(), message, "put into `retry_on` what stands for them");
     }
     policy.read("retry_on", errors(kinds), field);
 }

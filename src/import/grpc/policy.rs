@@ -10,6 +10,9 @@ use crate::time::Span;
 /// The most attempts that gRPC clients make, unless they are told otherwise in code.
 const ATTEMPTS_MAX: u64 = 5;
 
+/// What clients do beside what the file says, and a scenario does not.
+const NOT_MODELLED: &str = "push-back begins the backoff anew, a negative one stops retries; transparent retries";
+
 /// A policy that tries again.
 pub fn retries(mut section: Section<'_>, call: &Block, throttle: Option<&Throttle<'_>>, draft: &mut Draft) -> Block {
     let mut policy = draft.block(Kind::Policy, &call.name, &section.place);
@@ -23,6 +26,7 @@ pub fn retries(mut section: Section<'_>, call: &Block, throttle: Option<&Throttl
         codes::retried(&mut policy, &field, draft);
     }
     policy.default("retry_after.rule", "replace", "gRPC: `grpc-retry-pushback-ms` takes the place of the backoff");
+    policy.left_out.push(NOT_MODELLED.to_owned());
     match throttle {
         Some(throttle) => throttle.write(&mut policy),
         None => policy.default("budget", "none", "gRPC: no `retryThrottling`"),

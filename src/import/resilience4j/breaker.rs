@@ -12,8 +12,8 @@ use crate::time::Span;
 /// The largest window in calls that a scenario takes.
 const CALLS_MAX: u64 = 1_000_000;
 
-/// The breaker of a call.
-pub fn breaker(mut layers: Layers<'_>, call: &mut Block, draft: &mut Draft) {
+/// The breaker of a call; `has_limit` says whether a time limiter ends its attempts.
+pub fn breaker(mut layers: Layers<'_>, has_limit: bool, call: &mut Block, draft: &mut Draft) {
     trip(&mut layers, call, draft);
     open(&mut layers, call, draft);
     match layers.field("permittedNumberOfCallsInHalfOpenState") {
@@ -24,7 +24,7 @@ pub fn breaker(mut layers: Layers<'_>, call: &mut Block, draft: &mut Draft) {
         }
         None => call.default("breaker.half_open", 10, "Resilience4j: 10 probes"),
     }
-    match exceptions::errors(&mut layers, ("recordExceptions", "ignoreExceptions"), call, draft) {
+    match exceptions::errors(&mut layers, ("recordExceptions", "ignoreExceptions"), has_limit, call, draft) {
         Some(exceptions::Errors { kinds, field: Some(field) }) => {
             call.read("breaker.failure_on", errors(kinds), &field);
         }

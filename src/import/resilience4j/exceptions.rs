@@ -1,32 +1,37 @@
 //! Classes of exceptions as the errors of a scenario.
 
 use crate::failure::ErrorKind::{
-    self, BreakerOpen, Internal, Invalid, Overloaded, PoolTimeout, RateLimited, Refused, Reset, Throttled, Timeout,
-    Unavailable,
+    self, BreakerOpen, Deadline, Internal, Invalid, Overloaded, PoolTimeout, RateLimited, Refused, Reset, Throttled,
+    Timeout, Unavailable,
 };
 use crate::import::draft::{Block, Draft};
 use crate::import::resilience4j::module::{Layers, texts};
 use crate::import::section::Field;
 
 /// A server's answers of the kind 5xx.
-const SERVER: &[ErrorKind] = &[Unavailable, Overloaded, Internal];
+const SERVER: &[ErrorKind] = &[Unavailable, Overloaded, Deadline, Internal];
 /// A server's answers of the kind 4xx.
 const CLIENT: &[ErrorKind] = &[RateLimited, Invalid];
 /// Answers of any kind.
-const ANSWERS: &[ErrorKind] = &[Unavailable, Overloaded, Internal, RateLimited, Invalid];
+const ANSWERS: &[ErrorKind] = &[Unavailable, Overloaded, Deadline, Internal, RateLimited, Invalid];
 /// No answer: nobody there, a broken connection, or a timeout of the HTTP client.
 const NO_ANSWER: &[ErrorKind] = &[Refused, Reset, Timeout];
-/// Everything but that the time limiter ends an attempt, which is a checked exception.
-const RUNTIME: &[ErrorKind] =
-    &[Unavailable, Refused, Reset, Overloaded, RateLimited, Internal, Invalid, BreakerOpen, Throttled, PoolTimeout];
+/// What an HTTP client throws, answer or not.
+const CLIENTS: &[ErrorKind] =
+    &[Unavailable, Refused, Reset, Overloaded, RateLimited, Timeout, Deadline, Internal, Invalid];
 
-/// What each class stands for, subclasses included.
+/// What the time limiter throws, which is no exception of an HTTP client.
+const LIMIT: &str = "java.util.concurrent.TimeoutException";
+/// The classes that it is.
+const OF_LIMIT: [&str; 3] = [LIMIT, "java.lang.Exception", "java.lang.Throwable"];
+
+/// What each class stands for, subclasses included, with a timeout of the HTTP client.
 const CLASSES: &[(&str, &[ErrorKind])] = &[
     ("java.lang.Throwable", ErrorKind::ALL),
     ("java.lang.Exception", ErrorKind::ALL),
-    ("java.lang.RuntimeException", RUNTIME),
-    ("java.io.IOException", &[Refused, Reset]),
-    ("java.io.UncheckedIOException", &[Refused, Reset]),
+    ("java.lang.RuntimeException", ErrorKind::ALL),
+    ("java.io.IOException", NO_ANSWER),
+    ("java.io.UncheckedIOException", NO_ANSWER),
     ("java.io.EOFException", &[Reset]),
     ("java.net.ConnectException", &[Refused]),
     ("java.net.NoRouteToHostException", &[Refused]),
@@ -35,11 +40,8 @@ const CLASSES: &[(&str, &[ErrorKind])] = &[
     ("java.net.SocketTimeoutException", &[Timeout]),
     ("java.net.http.HttpTimeoutException", &[Timeout]),
     ("java.net.http.HttpConnectTimeoutException", &[Timeout]),
-    ("java.util.concurrent.TimeoutException", &[Timeout]),
-    (
-        "org.springframework.web.client.RestClientException",
-        &[Unavailable, Refused, Reset, Overloaded, RateLimited, Timeout, Internal, Invalid],
-    ),
+    (LIMIT, &[Timeout]),
+    ("org.springframework.web.client.RestClientException", CLIENTS),
     ("org.springframework.web.client.ResourceAccessException", NO_ANSWER),
     ("org.springframework.web.client.HttpStatusCodeException", ANSWERS),
     ("org.springframework.web.client.RestClientResponseException", ANSWERS),
@@ -47,7 +49,7 @@ const CLASSES: &[(&str, &[ErrorKind])] = &[
     ("org.springframework.web.client.HttpServerErrorException$InternalServerError", &[Internal]),
     ("org.springframework.web.client.HttpServerErrorException$BadGateway", &[Unavailable]),
     ("org.springframework.web.client.HttpServerErrorException$ServiceUnavailable", &[Unavailable, Overloaded]),
-    ("org.springframework.web.client.HttpServerErrorException$GatewayTimeout", &[Unavailable]),
+    ("org.springframework.web.client.HttpServerErrorException$GatewayTimeout", &[Deadline]),
     ("org.springframework.web.client.HttpClientErrorException", CLIENT),
     ("org.springframework.web.client.HttpClientErrorException$TooManyRequests", &[RateLimited]),
     ("org.springframework.web.client.HttpClientErrorException$BadRequest", &[Invalid]),
@@ -55,16 +57,20 @@ const CLASSES: &[(&str, &[ErrorKind])] = &[
     ("org.springframework.web.reactive.function.client.WebClientRequestException", NO_ANSWER),
     ("org.springframework.web.reactive.function.client.WebClientResponseException", ANSWERS),
     ("org.springframework.web.reactive.function.client.WebClientResponseException$InternalServerError", &[Internal]),
+    ("org.springframework.web.reactive.function.client.WebClientResponseException$BadGateway", &[Unavailable]),
     (
         "org.springframework.web.reactive.function.client.WebClientResponseException$ServiceUnavailable",
         &[Unavailable, Overloaded],
     ),
+    ("org.springframework.web.reactive.function.client.WebClientResponseException$GatewayTimeout", &[Deadline]),
     ("org.springframework.web.reactive.function.client.WebClientResponseException$TooManyRequests", &[RateLimited]),
     ("feign.RetryableException", NO_ANSWER),
-    ("feign.FeignException", ANSWERS),
+    ("feign.FeignException", CLIENTS),
     ("feign.FeignException$FeignServerException", SERVER),
     ("feign.FeignException$InternalServerError", &[Internal]),
+    ("feign.FeignException$BadGateway", &[Unavailable]),
     ("feign.FeignException$ServiceUnavailable", &[Unavailable, Overloaded]),
+    ("feign.FeignException$GatewayTimeout", &[Deadline]),
     ("feign.FeignException$FeignClientException", CLIENT),
     ("feign.FeignException$TooManyRequests", &[RateLimited]),
     ("io.github.resilience4j.circuitbreaker.CallNotPermittedException", &[BreakerOpen]),
@@ -72,23 +78,36 @@ const CLASSES: &[(&str, &[ErrorKind])] = &[
     ("io.github.resilience4j.ratelimiter.RequestNotPermitted", &[Throttled]),
 ];
 
+/// A class with what it stands for.
+type Known<'t> = (&'t str, &'static [ErrorKind]);
+
 /// What a class stands for; none if it is not known.
 fn kinds(class: &str) -> Option<&'static [ErrorKind]> {
     CLASSES.iter().find(|(name, _)| *name == class).map(|(_, kinds)| *kinds)
 }
 
-/// The errors that are listed at a key, and the list. Classes that are not known are left out, visibly.
+/// What some classes stand for. Where a `timeout` is what the `limit` of time throws, it is none of an HTTP client.
+fn kinds_of(classes: &[Known<'_>], limit: bool) -> Vec<ErrorKind> {
+    let of = |(class, kinds): &Known<'_>| {
+        // One that is a timeout and nothing else is meant for that, whoever throws it.
+        let is_timeout = !limit || kinds.len() == 1 || OF_LIMIT.contains(class);
+        kinds.iter().copied().filter(|kind| *kind != Timeout || is_timeout).collect::<Vec<_>>()
+    };
+    classes.iter().flat_map(of).collect()
+}
+
+/// The classes that are listed at a key, and the list. Those that are not known are left out, visibly.
 fn listed<'t>(
     layers: &mut Layers<'t>,
     key: &str,
     block: &mut Block,
     draft: &mut Draft,
-) -> Option<(Vec<ErrorKind>, Field<'t>)> {
+) -> Option<(Vec<Known<'t>>, Field<'t>)> {
     let field = layers.field(key)?;
     let mut all = Vec::new();
     for (class, item) in texts(&field, draft) {
         match kinds(class) {
-            Some(kinds) => all.extend(kinds),
+            Some(kinds) => all.push((class, kinds)),
             None => {
                 let item = Field { path: format!("{} {class}", item.path), name: class, key: &item.node.place, ..item };
                 draft.leave_out(block, &item, "which errors it stands for is not known");
@@ -107,20 +126,24 @@ pub struct Errors<'t> {
 }
 
 /// Those that the list at one key has, or all without one, but for those of the list at another; none if no class of
-/// the list is known.
+/// the list is known. `limit`: whether a time limiter ends attempts.
 pub fn errors<'t>(
     layers: &mut Layers<'t>,
     (wanted, ignored): (&str, &str),
+    limit: bool,
     block: &mut Block,
     draft: &mut Draft,
 ) -> Option<Errors<'t>> {
     let wanted = listed(layers, wanted, block, draft);
     let ignored = listed(layers, ignored, block, draft);
-    if wanted.as_ref().is_some_and(|(kinds, _)| kinds.is_empty()) {
+    if wanted.as_ref().is_some_and(|(classes, _)| classes.is_empty()) {
         return None;
     }
-    let (kinds, field) = wanted.map_or((ErrorKind::ALL.to_vec(), None), |(kinds, field)| (kinds, Some(field)));
-    let (without, ignores) = ignored.map_or((Vec::new(), None), |(kinds, field)| (kinds, Some(field)));
+    // Who lists it by name has something that throws it.
+    let limit = limit || wanted.iter().flat_map(|(classes, _)| classes).any(|(class, _)| *class == LIMIT);
+    let of = |(classes, field): (Vec<Known<'t>>, Field<'t>)| (kinds_of(&classes, limit), Some(field));
+    let (kinds, field) = wanted.map_or((ErrorKind::ALL.to_vec(), None), of);
+    let (without, ignores) = ignored.map_or((Vec::new(), None), of);
     let kinds = kinds.into_iter().filter(|kind| !without.contains(kind)).collect();
     Some(Errors { kinds, field: field.or(ignores) })
 }
@@ -139,11 +162,35 @@ mod tests {
 
     /// A subclass stands for nothing that its class does not.
     #[test]
-    fn nested_classes_are_parts_of_those_around_them() {
+    fn classes_are_parts_of_those_above_them() {
         for (class, of_class) in CLASSES {
             let Some((outer, _)) = class.split_once('$') else { continue };
             let of_outer = kinds(outer).expect("it is known");
             assert!(of_class.iter().all(|kind| of_outer.contains(kind)), "{class}");
+        }
+        for (class, above) in [
+            ("java.net.SocketException", "java.io.IOException"),
+            ("java.net.SocketTimeoutException", "java.io.IOException"),
+            ("java.net.http.HttpTimeoutException", "java.io.IOException"),
+            ("java.io.UncheckedIOException", "java.lang.RuntimeException"),
+            ("org.springframework.web.client.RestClientException", "java.lang.RuntimeException"),
+            (
+                "org.springframework.web.client.ResourceAccessException",
+                "org.springframework.web.client.RestClientException",
+            ),
+            (
+                "org.springframework.web.client.RestClientResponseException",
+                "org.springframework.web.client.RestClientException",
+            ),
+            (
+                "org.springframework.web.client.HttpServerErrorException",
+                "org.springframework.web.client.HttpStatusCodeException",
+            ),
+            ("feign.RetryableException", "feign.FeignException"),
+            ("feign.FeignException", "java.lang.RuntimeException"),
+        ] {
+            let [of_class, of_above] = [class, above].map(|class| kinds(class).expect("it is known"));
+            assert!(of_class.iter().all(|kind| of_above.contains(kind)), "{class}");
         }
     }
 }

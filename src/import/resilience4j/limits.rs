@@ -47,10 +47,11 @@ pub fn bulkhead(mut layers: Layers<'_>, has_breaker: bool, call: &mut Block, dra
     layers.end(call, draft);
 }
 
-/// The rate limiter, for which a scenario has no place: its limiters stand at services.
-pub fn rate(mut layers: Layers<'_>, call: &mut Block, draft: &mut Draft) {
+/// The rate limiter, for which a scenario has no place: its limiters stand at services. Whether it limits anything.
+pub fn rate(mut layers: Layers<'_>, call: &mut Block, draft: &mut Draft) -> bool {
     let why = "a rate limit of the caller; a `limiter` of a scenario stands at the service";
-    if layers.field("limitRefreshPeriod").is_none() {
+    let has_period = layers.field("limitRefreshPeriod").is_some();
+    if !has_period {
         let message = format!("the rate limiter of `{}` limits nothing: its period is 500 ns", layers.own.name);
         draft.surprise(layers.own.key, message, "set `limitRefreshPeriod`, such as `1s`");
     }
@@ -66,4 +67,5 @@ pub fn rate(mut layers: Layers<'_>, call: &mut Block, draft: &mut Draft) {
         "drainPermissionsOnResult",
     ]);
     layers.end(call, draft);
+    has_period
 }

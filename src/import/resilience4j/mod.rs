@@ -92,7 +92,12 @@ fn instance(instance: &Field<'_>, modules: &Modules<'_>, draft: &mut Draft) {
     let rate_limiter = modules.rate_limiter.instance(name, draft);
     let breaker = modules.breaker.instance(name, draft);
     let retry = modules.retry.instance(name, draft);
-    let around = retry::Around { breaker: breaker.is_some(), bulkhead: bulkhead.is_some() };
+    let mut around = retry::Around {
+        breaker: breaker.is_some(),
+        bulkhead: bulkhead.is_some(),
+        rate_limiter: false,
+        time_limiter: time_limiter.is_some(),
+    };
     call.default("total_timeout", "none", "Resilience4j: nothing ends a call with all of its attempts");
     match time_limiter {
         Some(limiter) => limits::time(limiter, &mut call, draft),
@@ -102,10 +107,10 @@ fn instance(instance: &Field<'_>, modules: &Modules<'_>, draft: &mut Draft) {
         limits::bulkhead(bulkhead, around.breaker, &mut call, draft);
     }
     if let Some(limiter) = rate_limiter {
-        limits::rate(limiter, &mut call, draft);
+        around.rate_limiter = limits::rate(limiter, &mut call, draft);
     }
     if let Some(breaker) = breaker {
-        breaker::breaker(breaker, &mut call, draft);
+        breaker::breaker(breaker, around.time_limiter, &mut call, draft);
     }
     let policy = retry.map(|retry| retry::policy(retry, &call, around, draft));
     match &policy {

@@ -14,6 +14,9 @@ use crate::time::Span;
 pub struct Around {
     pub breaker: bool,
     pub bulkhead: bool,
+    /// One that limits something.
+    pub rate_limiter: bool,
+    pub time_limiter: bool,
 }
 
 /// The policy of an instance.
@@ -159,13 +162,15 @@ fn spread(layers: &mut Layers<'_>, factor: Option<&Field<'_>>, counts: bool, pol
 
 /// What it tries again: every exception, unless lists say otherwise.
 fn retried(layers: &mut Layers<'_>, around: Around, call: &Block, policy: &mut Block, draft: &mut Draft) {
-    let Some(found) = exceptions::errors(layers, ("retryExceptions", "ignoreExceptions"), policy, draft) else {
+    let keys = ("retryExceptions", "ignoreExceptions");
+    let Some(found) = exceptions::errors(layers, keys, around.time_limiter, policy, draft) else {
         let kinds = ErrorKind::ALL.iter().copied().filter(|kind| ErrorSet::RETRYABLE.contains(*kind));
         return policy.default("retry_on", errors(kinds), "assumed: none of `retryExceptions` is known here");
     };
     let local = [
         (around.breaker, ErrorKind::BreakerOpen, "CallNotPermittedException", "an open circuit breaker"),
         (around.bulkhead, ErrorKind::PoolTimeout, "BulkheadFullException", "a full bulkhead"),
+        (around.rate_limiter, ErrorKind::Throttled, "RequestNotPermitted", "a rate limiter"),
     ];
     for (_, _, class, what) in local.into_iter().filter(|(is_there, kind, ..)| *is_there && found.kinds.contains(kind))
     {
