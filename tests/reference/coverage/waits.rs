@@ -82,10 +82,11 @@ impl Cases<'_> {
         let policy = |it: &Call| self.plan.policy_of(it.id);
         let stopped = |it: &Call, by: StopReason| matches!(it.result(), Some(Err((_, reason))) if reason == by);
         let throttles = |&(_, error): &(_, ErrorKind)| matches!(error, ErrorKind::RateLimited | ErrorKind::Throttled);
-        // What the last attempt was told, and what its error was.
+        // The error that its last attempt was answered with.
         let last_error = |it: &Call| {
-            let attempts = self.record.attempts.iter().filter(|attempt| self.record.calls[attempt.call].key == it.key);
-            match attempts.last()?.ended? {
+            let mut attempts =
+                self.record.attempts.iter().filter(|attempt| self.record.calls[attempt.call].key == it.key);
+            match attempts.next_back()?.ended? {
                 (_, AttemptEnd::Answered(Err(error))) => Some(error),
                 _ => None,
             }
