@@ -5,12 +5,14 @@
 
 pub mod cluster;
 mod filters;
+pub mod limits;
 pub mod outlier;
 pub mod policy;
 pub mod retry_on;
 mod route;
+mod tries;
 
-pub use route::check_timeouts;
+pub use tries::check_timeouts;
 
 use crate::import::Importer;
 use crate::import::draft::{Draft, Kind};

@@ -1,7 +1,8 @@
 //! Destination rules: how a host is called, whichever route leads there.
 
-use crate::import::draft::{Block, Draft, Kind};
-use crate::import::envoy::cluster::{Limits, RetryLimit, percentage};
+use crate::import::draft::{Block, Draft, Kind, name_of};
+use crate::import::envoy::cluster::{RetryLimit, percentage};
+use crate::import::envoy::limits::Limits;
 use crate::import::envoy::outlier::{self, Counted, Outliers};
 use crate::import::kubernetes;
 use crate::import::section::{Field, Keys, Section};
@@ -112,6 +113,9 @@ impl<'t> Rule<'t> {
                 balancer(field, &mut service, draft);
                 has_balancer = true;
             }
+        }
+        if draft.blocks.iter().any(|block| block.kind == Kind::Service && block.name == name_of(name)) {
+            return;
         }
         if !has_balancer {
             service.default("balance", "two_choices", BALANCER);

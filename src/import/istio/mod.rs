@@ -74,7 +74,7 @@ fn read(documents: &[Node], draft: &mut Draft) {
     }
     // Istio makes a route to every service there is.
     for rule in &rules {
-        if seen.called.iter().any(|(host, _)| rule.is_for(host)) {
+        if seen.called.iter().any(|(host, _)| Rule::of(&rules, host).is_some_and(|its| its.host == rule.host)) {
             continue;
         }
         if rule.is_wildcard() {
