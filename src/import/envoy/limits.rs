@@ -21,14 +21,13 @@ impl Limits<'_> {
     pub fn put(&self, call: &mut Block, draft: &mut Draft) {
         let Self { connections, pending, requests, is_http2 } = self;
         let most = |limit: &Option<(i64, Field<'_>)>| limit.as_ref().map_or(i64::MAX, |(most, _)| *most);
-        // Over HTTP/1.1 a request takes a connection, and both limits hold: the smaller one is met first.
-        let counts_requests = *is_http2 || most(requests) <= most(connections);
+        // Over HTTP/1.1 a request takes a connection, and both limits hold: the smaller one is met first. As many
+        // requests as connections are under way only when none is left, so that one more waits.
+        let counts_requests = *is_http2 || most(requests) < most(connections);
         let (size, other, why) = match (counts_requests, *is_http2) {
             (true, true) => (requests, connections, "over HTTP/2 a connection carries many requests"),
             (true, false) => (requests, connections, "there are never more requests, and each takes one"),
-            (false, _) => {
-                (connections, requests, "it counts those that wait for a connection, too; a pool has no such limit")
-            }
+            (false, _) => (connections, requests, "it is never met: each takes a connection, and those are not more"),
         };
         if let Some((_, field)) = other {
             draft.leave_out(call, field, why);

@@ -43,6 +43,7 @@ fn limits_on_connections_and_requests_are_a_pool() {
     let http1 = "connect_timeout: 1s";
     assert_eq!(pool("max_connections: 5, max_requests: 9", http1), "{ size = 5, max_wait = \"none\" }");
     assert_eq!(pool("max_connections: 9, max_requests: 5", http1), "{ size = 5, max_wait = \"0s\" }");
+    assert_eq!(pool("max_connections: 5, max_requests: 5", http1), "{ size = 5, max_wait = \"none\" }");
     assert_eq!(pool("max_requests: 9", http1), "{ size = 9, max_wait = \"0s\" }");
     let http2 = "typed_extension_protocol_options: { x: { explicit_http_config: { http2_protocol_options: {} } } }";
     assert_eq!(pool("max_connections: 5, max_requests: 9", http2), "{ size = 9, max_wait = \"0s\" }");
