@@ -236,9 +236,11 @@ fn put(retries: Option<&Retries<'_>>, amount: i64, policy: &mut Block, draft: &m
     match retries.and_then(|retries| retries.attempts.as_ref()) {
         Some((_, field)) => {
             policy.read("max_retries", retries_of(amount), field);
+            let (calls, word) = (amount + 1, if amount == 1 { "retry" } else { "retries" });
             let message =
-                format!("`attempts: {amount}` is {amount} retries, and {} calls: the first is not one", amount + 1);
-            draft.surprise(&field.place(), message, "for so many calls in all say one less");
+                format!("`attempts: {amount}` is {amount} {word}, and {calls} calls: the first is not counted");
+            let hint = format!("for {amount} in all say `attempts: {}`", amount - 1);
+            draft.surprise(&field.place(), message, hint);
         }
         None => policy.default("max_retries", Value::from(amount), "Istio: two, where a route says nothing"),
     }
