@@ -27,8 +27,13 @@ pub fn through_proxy(kind: ErrorKind) -> u16 {
 
 /// The errors that are answers with one of the statuses of which `is` says so.
 pub fn answered(is: impl Fn(u16) -> bool) -> Vec<ErrorKind> {
-    ErrorKind::ALL.iter().copied().filter(|kind| answer(*kind).is_some_and(&is)).collect()
+    let fits =
+        |kind: &ErrorKind| answer(*kind).is_some_and(&is) || (*kind == ErrorKind::Unavailable && is(BAD_GATEWAY));
+    ErrorKind::ALL.iter().copied().filter(fits).collect()
 }
+
+/// With this a proxy in between says that the service is not there: it is `unavailable`, as 503 is.
+const BAD_GATEWAY: u16 = 502;
 
 /// A status; `must_be` says so if it is none.
 pub fn parse(text: &str) -> Result<u16, String> {
@@ -46,7 +51,8 @@ mod tests {
         let names = |kinds: Vec<ErrorKind>| kinds.into_iter().map(ErrorKind::name).collect::<Vec<_>>();
         assert_eq!(names(answered(|status| status == 503)), ["unavailable", "overloaded"]);
         assert_eq!(names(answered(|status| status >= 500)), ["unavailable", "overloaded", "deadline", "internal"]);
-        assert!(answered(|status| status == 502).is_empty());
+        assert_eq!(names(answered(|status| status == 502)), ["unavailable"]);
+        assert!(answered(|status| status == 507).is_empty());
         let own = [ErrorKind::Refused, ErrorKind::Reset, ErrorKind::Timeout].map(through_proxy);
         assert_eq!(own, [503, 503, 504]);
     }

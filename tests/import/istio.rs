@@ -42,6 +42,7 @@ fn attempts_are_retries_and_their_absence_is_none() {
     }
     let said = |inside: &str| remarks(ISTIO, &route(inside));
     assert!(is_said(&said("timeout: 1s"), &["tries this again twice"]));
+    assert!(is_said(&said("retries: { attempts: 3 }"), &["`attempts: 3` is 3 retries, and 4 calls"]));
     assert!(is_said(&said("retries: { perTryTimeout: 2s }"), &["without `attempts` turns retries off"]));
     assert!(!is_said(&said("retries: { attempts: 0 }"), &["`attempts`"]));
 }
@@ -55,7 +56,8 @@ fn what_nobody_says_is_what_istio_does() {
         ("clients.callers.calls.db.timeout", "\"none\""),
         ("clients.callers.calls.db.connect_timeout", "\"10s\""),
         ("clients.callers.calls.db.avoid_previous", "true"),
-        ("retries.db.retry_on", "[\"unavailable\", \"refused\"]"),
+        ("retries.db.retry_on", "[\"unavailable\", \"refused\", \"timeout\"]"),
+        ("services.db.balance", "\"two_choices\""),
         ("retries.db.backoff.exponential.base", "\"25ms\""),
         ("retries.db.cap", "\"250ms\""),
         ("retries.db.jitter", "\"full\""),
@@ -78,11 +80,11 @@ fn retry_on_has_statuses_in_it() {
         (at(&table(ISTIO, &text), "retries.db.retry_on"), remarks(ISTIO, &text))
     };
     let (errors, said) = on("connect-failure,503,429");
-    assert_eq!(errors, "[\"unavailable\", \"refused\", \"overloaded\", \"rate_limited\"]");
+    assert_eq!(errors, "[\"unavailable\", \"refused\", \"overloaded\", \"rate_limited\", \"timeout\"]");
     assert!(is_said(&said, &["503 is that of the service itself"]), "{said:?}");
     assert!(!is_said(&on("reset,503").1, &["503 is that"]));
     let (errors, said) = on("connect-failure,unavailable");
-    assert_eq!(errors, "[\"unavailable\", \"refused\"]");
+    assert_eq!(errors, "[\"unavailable\", \"refused\", \"timeout\"]");
     assert!(is_said(&said, &["503 of HTTP is not tried again"]), "{said:?}");
     assert_eq!(on("5xx").0.matches('"').count(), 14);
     assert!(is_said(&on("5xx").1, &["an attempt that hangs is not tried again", "nothing does"]));
@@ -90,11 +92,53 @@ fn retry_on_has_statuses_in_it() {
 
 #[test]
 fn attempts_must_fit_into_the_timeout_of_the_route() {
-    let said = |total: &str| {
-        remarks(ISTIO, &route(&format!("timeout: {total}\n    retries: {{ attempts: 3, perTryTimeout: 900ms }}")))
+    let with = |total: &str, more: &str| {
+        let retries = format!("retries: {{ attempts: 3, perTryTimeout: 900ms{more} }}");
+        remarks(ISTIO, &route(&format!("timeout: {total}\n    {retries}")))
     };
+    let said = |total: &str| with(total, ", retryOn: reset");
     assert!(is_said(&said("3s"), &["4 attempts of 900ms do not fit", "3s"]));
     assert!(!is_said(&said("4s"), &["do not fit"]) && !is_said(&said("0s"), &["do not fit"]));
+    let pointless = with("3s", "");
+    assert!(is_said(&pointless, &["a try that takes too long is not tried again", "add `reset`"]), "{pointless:?}");
+    assert!(!is_said(&pointless, &["do not fit"]), "{pointless:?}");
+}
+
+/// Where a try has a timeout, one of a connection is the same error, and is left out.
+#[test]
+fn slow_connections_are_tried_again_where_no_slow_try_would_be() {
+    let read = table(ISTIO, &route("retries: { attempts: 1, perTryTimeout: 1s }"));
+    assert_eq!(at(&read, "retries.db.retry_on"), "[\"unavailable\", \"refused\"]");
+}
+
+#[test]
+fn servers_are_picked_by_their_load_unless_a_rule_says_otherwise() {
+    let balance = |traffic: &str| at(&table(ISTIO, &rule(traffic)), "services.db.balance");
+    assert_eq!(balance("{ outlierDetection: {} }"), "\"two_choices\"");
+    assert_eq!(balance("{ loadBalancer: { localityLbSetting: {} } }"), "\"two_choices\"");
+    assert_eq!(balance("{ loadBalancer: { simple: ROUND_ROBIN } }"), "\"round_robin\"");
+    assert_eq!(balance("{ loadBalancer: { consistentHash: { useSourceIp: true } } }"), "none");
+}
+
+/// Of the rules for a host the one with the longest name counts; one that is for no host of the file is kept.
+#[test]
+fn rules_for_many_hosts_are_for_those_of_the_file() {
+    let rule_for = |host: &str, retries: i64| {
+        rule(&format!("{{ connectionPool: {{ http: {{ maxRetries: {retries} }} }} }}"))
+            .replace("host: db.shop.svc.cluster.local", &format!("host: '{host}'"))
+    };
+    let minimum = |rules: &[String]| {
+        let text = [&[route("retries: { attempts: 1 }")], rules].concat().join("---\n");
+        at(&table(ISTIO, &text), "retries.db.budget.concurrency.minimum")
+    };
+    let (all, shop) = (rule_for("*", 7), rule_for("*.shop.svc.cluster.local", 8));
+    let (own, other) = (rule_for("db.shop.svc.cluster.local", 9), rule_for("*.other.svc.cluster.local", 6));
+    assert_eq!(minimum(std::slice::from_ref(&all)), "7");
+    assert_eq!(minimum(&[all.clone(), shop.clone(), other.clone()]), "8");
+    assert_eq!(minimum(&[own, all, shop]), "9");
+    let read = table(ISTIO, &other);
+    assert_eq!(at(&read, "retries.any-other.budget.concurrency.minimum"), "6");
+    assert!(is_said(&remarks(ISTIO, &other), &["for all hosts `*.other.svc.cluster.local`"]));
 }
 
 #[test]
@@ -192,6 +236,9 @@ fn connection_pools_are_pools() {
         at(&table(ISTIO, &text), "clients.callers.calls.db.pool")
     };
     assert_eq!(pool(""), "{ size = 5, max_wait = \"none\" }");
+    let requests = rule("{ connectionPool: { http: { http2MaxRequests: 9 } } }");
+    let read = at(&table(ISTIO, &requests), "clients.callers.calls.db.pool");
+    assert_eq!(read, "{ size = 9, max_wait = \"0s\" }");
     assert_eq!(pool(", h2UpgradePolicy: UPGRADE"), "{ size = 9, max_wait = \"0s\" }");
 }
 
@@ -207,6 +254,10 @@ fn outliers_are_ejected_if_a_rule_says_so() {
     assert_eq!(ejection("{ outlierDetection: { consecutiveGatewayErrors: 2 } }").0, "2");
     assert_eq!(ejection("{ outlierDetection: { consecutive5xxErrors: 0, consecutiveGatewayErrors: 9 } }").0, "9");
     assert_eq!(ejection("{ outlierDetection: { consecutiveLocalOriginFailures: 2 } }").0, "5");
+    let gateway = rule("{ outlierDetection: { consecutive5xxErrors: 0, consecutiveGatewayErrors: 9 } }");
+    let failures = at(&table(ISTIO, &gateway), "services.db.ejection.failure_on");
+    let expected = "[\"unavailable\", \"refused\", \"reset\", \"overloaded\", \"timeout\", \"deadline\"]";
+    assert_eq!(failures, expected);
     let split = "{ outlierDetection: { splitExternalLocalOriginErrors: true, consecutiveLocalOriginFailures: 2 } }";
     assert_eq!(ejection(split).0, "2");
     let (old, said) = ejection("{ outlierDetection: { consecutiveErrors: 1 } }");

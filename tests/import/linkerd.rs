@@ -87,7 +87,8 @@ fn classes_say_what_is_a_failure() {
         "[{ condition: { status: { min: 503 } }, isFailure: false }, { condition: { status: { min: 500 } }, \
          isFailure: true }]",
     );
-    assert_eq!(at(&table(LINKERD, &first), "retries.db-a.retry_on"), "[\"internal\"]");
+    // 502 is `unavailable`, as 503 is: it is a failure by the second class.
+    assert_eq!(at(&table(LINKERD, &first), "retries.db-a.retry_on"), "[\"unavailable\", \"internal\"]");
     let any = class("[{ condition: { any: [{ status: { min: 500 } }] }, isFailure: true }]");
     assert!(is_said(&remarks(LINKERD, &any), &["`any`", "ranges of statuses"]));
 }
@@ -223,6 +224,36 @@ fn annotations_of_a_route_are_for_its_service() {
         "retryBudget: { retryRatio: 0.2, minRetriesPerSecond: 10, ttl: 10s }\nroutes: [{ name: a, isRetryable: true }]";
     assert_eq!(import::guess(bare), Some(LINKERD));
     assert_eq!(at(&table(LINKERD, bare), "clients.callers.calls.service-a.retry"), "\"service-a\"");
+}
+
+/// A route may have several parents, and timeouts without any annotation; those of annotations come first.
+#[test]
+fn timeouts_of_routes_are_for_all_their_services() {
+    let route = |annotations: &str, rules: &str| {
+        format!(
+            "apiVersion: policy.linkerd.io/v1beta3\nkind: HTTPRoute\nmetadata:\n  name: read\n  namespace: shop\n  \
+             annotations: {{ {annotations} }}\nspec:\n  parentRefs: [{{ name: db }}, {{ name: cache, namespace: other \
+             }}, {{ name: db, port: 81 }}]\n  rules: {rules}\n"
+        )
+    };
+    let one = route("", "[{ timeouts: { request: 2s, backendRequest: 300ms } }]");
+    let read = table(LINKERD, &one);
+    let calls = |read: &toml::Table| read["clients"]["callers"]["calls"].as_table().unwrap().clone();
+    assert_eq!(calls(&read).keys().collect::<Vec<_>>(), ["db-read", "cache-other-read"]);
+    for label in ["db-read", "cache-other-read"] {
+        assert_eq!(at(&read, &format!("clients.callers.calls.{label}.total_timeout")), "\"2s\"");
+        assert_eq!(at(&read, &format!("clients.callers.calls.{label}.timeout")), "\"300ms\"");
+    }
+    assert_eq!(import::guess(&one), Some(LINKERD));
+    let annotated = route("timeout.linkerd.io/request: 5s", "[{ timeouts: { request: 2s } }]");
+    let total = "clients.callers.calls.db-read.total_timeout";
+    assert_eq!(at(&table(LINKERD, &annotated), total), "\"5s\"");
+    assert!(is_said(&remarks(LINKERD, &annotated), &["`request` is not", "takes its place"]));
+    let two = route("", "[{ timeouts: { request: 2s } }, { name: slow, timeouts: { request: 9s, later: 1s } }]");
+    let read = table(LINKERD, &two);
+    assert_eq!(at(&read, "clients.callers.calls.db-read-1.total_timeout"), "\"2s\"");
+    assert_eq!(at(&read, "clients.callers.calls.db-read-slow.total_timeout"), "\"9s\"");
+    assert!(is_said(&remarks(LINKERD, &two), &["`spec.rules[1].timeouts.later`", "not known"]));
 }
 
 #[test]

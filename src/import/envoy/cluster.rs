@@ -1,5 +1,6 @@
 //! Clusters of Envoy: what limits the retries to one, how long a connection may take, and its hosts.
 
+use super::limits::Limits;
 use super::outlier;
 use crate::import::draft::{Block, Draft, Kind};
 use crate::import::section::{Field, Keys, Section};
@@ -13,10 +14,26 @@ pub struct Cluster<'t> {
     pub service: String,
     /// How long a connection may take.
     connect: Option<(Span, Field<'t>)>,
-    /// What limits the retries to it.
+    /// What limits the calls of routes with default priority.
+    default: Circuit<'t>,
+    /// What limits those of routes with high priority.
+    high: Circuit<'t>,
+    /// What says so, if the file does.
+    pub says_high: Option<Field<'t>>,
+}
+
+/// What limits the calls to a cluster.
+pub struct Circuit<'t> {
+    /// The retries.
     pub retries: RetryLimit<'t>,
-    /// What else limits the calls to it.
+    /// All of them.
     limits: Limits<'t>,
+}
+
+impl Default for Circuit<'_> {
+    fn default() -> Self {
+        Self { retries: RetryLimit::ENVOY, limits: Limits::default() }
+    }
 }
 
 /// What limits how many retries are under way at once.
@@ -34,11 +51,20 @@ pub enum RetryLimit<'t> {
 impl RetryLimit<'_> {
     /// Where nothing is said.
     const ENVOY: Self = Self::Default("Envoy: a number, and no share of what is under way");
+    /// The most that a scenario can say.
+    const MAX: i64 = 1_000_000_000;
+
+    /// Whether there are retries, and not as many as one likes.
+    pub fn is_one(&self) -> bool {
+        match self {
+            Self::None(_) => false,
+            Self::AtOnce(limit, _) => (1..=Self::MAX).contains(limit),
+            Self::Default(_) | Self::Share(..) => true,
+        }
+    }
 
     /// Puts it into a policy.
     pub fn put(&self, policy: &mut Block) {
-        /// The most that a scenario can say.
-        const LIMIT_MAX: i64 = 1_000_000_000;
         const PERCENT: &str = "Envoy: 20 % of what is under way";
         const MINIMUM: &str = "Envoy: never fewer than three";
         match self {
@@ -47,7 +73,7 @@ impl RetryLimit<'_> {
                 policy.default("budget.concurrency.share", 0, *why);
                 policy.default("budget.concurrency.minimum", 3, "Envoy: retries at once");
             }
-            Self::AtOnce(limit, field) if *limit > LIMIT_MAX => policy.read("budget", "none", field),
+            Self::AtOnce(limit, field) if *limit > Self::MAX => policy.read("budget", "none", field),
             Self::AtOnce(limit, field) => {
                 policy.default("budget.concurrency.share", 0, "a number, and no share of what is under way");
                 policy.read("budget.concurrency.minimum", *limit, field);
@@ -59,7 +85,7 @@ impl RetryLimit<'_> {
                 }
                 match minimum {
                     Some((minimum, field)) => {
-                        policy.read("budget.concurrency.minimum", (*minimum).min(LIMIT_MAX), field);
+                        policy.read("budget.concurrency.minimum", (*minimum).min(Self::MAX), field);
                     }
                     None => policy.default("budget.concurrency.minimum", 3, MINIMUM),
                 }
@@ -99,66 +125,26 @@ impl RetryLimit<'_> {
     }
 }
 
-/// What limits the calls to a cluster, retries or not.
-#[derive(Default)]
-pub struct Limits<'t> {
-    /// How many connections there are.
-    pub connections: Option<(i64, Field<'t>)>,
-    /// How many wait for one.
-    pub pending: Option<Field<'t>>,
-    /// How many requests are under way.
-    pub requests: Option<(i64, Field<'t>)>,
-    /// Whether a connection carries many requests at once.
-    pub is_http2: bool,
-}
-
-impl Limits<'_> {
-    /// Puts them into a call, as its pool.
-    pub fn put(&self, call: &mut Block, draft: &mut Draft) {
-        let Self { connections, pending, requests, is_http2 } = self;
-        let (size, other, why) = if *is_http2 {
-            (requests, connections, "over HTTP/2 a connection carries many requests")
-        } else {
-            (connections, requests, "over HTTP/1.1 connections count, not requests")
-        };
-        if let Some((_, field)) = other {
-            draft.leave_out(call, field, why);
-        }
-        match size {
-            Some((0, field)) => draft.leave_out(call, field, "a pool of a scenario has one slot at least"),
-            // More than a scenario can say is no limit.
-            Some((size, field)) if *size <= i64::from(i32::MAX) => {
-                call.read("pool.size", *size, field);
-                if *is_http2 {
-                    call.default("pool.max_wait", "0s", "Envoy: one more fails at once, and is not tried again");
-                } else {
-                    call.default("pool.max_wait", "none", "Envoy: one more waits for a connection");
-                }
-                let line = format!("{} (all calls to a cluster share it; here each has its own)", field.said());
-                call.left_out.push(line);
-            }
-            _ => {}
-        }
-        if let Some(field) = pending {
-            draft.leave_out(call, field, "as many as there are wait for a slot of a scenario's pool");
-        }
-    }
-}
-
 impl<'t> Cluster<'t> {
     /// One that the file does not have: it is as Envoy's are.
     pub fn unknown(service: String) -> Self {
-        let retries = RetryLimit::Default("Envoy: a number, and no share; the cluster is not in the file");
-        Self { service, connect: None, retries, limits: Limits::default() }
+        const WHY: &str = "Envoy: a number, and no share; the cluster is not in the file";
+        let circuit = || Circuit { retries: RetryLimit::Default(WHY), limits: Limits::default() };
+        Self { service, connect: None, default: circuit(), high: circuit(), says_high: None }
+    }
+
+    /// What limits the calls of routes with high priority, or of the others.
+    pub fn circuit(&self, is_high: bool) -> &Circuit<'t> {
+        if is_high { &self.high } else { &self.default }
     }
 
     /// Puts what it says into a call to it.
-    pub fn put(&self, call: &mut Block, draft: &mut Draft) {
+    pub fn put(&self, is_high: bool, call: &mut Block, draft: &mut Draft) {
         match &self.connect {
             Some((span, field)) => call.read("connect_timeout", duration(*span), field),
             None => call.default("connect_timeout", "5s", "Envoy"),
         }
-        self.limits.put(call, draft);
+        self.circuit(is_high).limits.put(call, draft);
     }
 }
 
@@ -167,13 +153,21 @@ pub fn read<'t>(mut section: Section<'t>, name: &str, draft: &mut Draft) -> Clus
     let mut service = draft.block(Kind::Service, name, &section.head());
     let connect = section.field("connect_timeout");
     let connect = connect.and_then(|field| Some((draft.above_zero(&field, seconds)?, field)));
-    let (retries, mut limits) = match draft.table(&mut section, "circuit_breakers") {
-        Some(breakers) => thresholds(breakers, &mut service, draft),
-        None => (RetryLimit::ENVOY, Limits::default()),
+    let mut cluster = Cluster {
+        service: service.name.clone(),
+        connect,
+        default: Circuit::default(),
+        high: Circuit::default(),
+        says_high: None,
     };
+    if let Some(breakers) = draft.table(&mut section, "circuit_breakers") {
+        thresholds(breakers, &mut cluster, &mut service, draft);
+    }
     let options = section.field("typed_extension_protocol_options");
-    limits.is_http2 = section.field("http2_protocol_options").is_some()
+    let is_http2 = section.field("http2_protocol_options").is_some()
         || options.is_some_and(|field| mentions(field.node, "http2_protocol_options"));
+    cluster.default.limits.is_http2 = is_http2;
+    cluster.high.limits.is_http2 = is_http2;
     hosts(&mut section, &mut service, draft);
     if let Some(outliers) = draft.table(&mut section, "outlier_detection") {
         outlier::read(outliers, &mut service, draft);
@@ -184,7 +178,6 @@ pub fn read<'t>(mut section: Section<'t>, name: &str, draft: &mut Draft) -> Clus
     draft.leave_out_all(&mut service, &mut section, &["common_lb_config"], why);
     section.skip(SKIPPED);
     draft.unknown(Some(&mut service), &section);
-    let cluster = Cluster { service: service.name.clone(), connect, retries, limits };
     if !service.settings.is_empty() || !service.left_out.is_empty() {
         draft.blocks.push(service);
     }
@@ -240,28 +233,31 @@ fn mentions(node: &Node, key: &str) -> bool {
     }
 }
 
-/// `circuit_breakers`: those of requests with default priority.
-fn thresholds<'t>(mut breakers: Section<'t>, service: &mut Block, draft: &mut Draft) -> (RetryLimit<'t>, Limits<'t>) {
-    let mut found = None;
+/// `circuit_breakers`: for each priority.
+fn thresholds<'t>(mut breakers: Section<'t>, cluster: &mut Cluster<'t>, service: &mut Block, draft: &mut Draft) {
+    let mut has_default = false;
     for mut threshold in draft.tables(&mut breakers, "thresholds") {
-        match threshold.field("priority") {
-            Some(field) if draft.text(&field).is_some_and(|priority| priority != "DEFAULT") => {
-                let why =
-                    "requests of a scenario have no priorities, and these thresholds are for others than `DEFAULT`";
-                draft.leave_out(service, &field, why);
+        let priority = threshold.field("priority");
+        let is_high = priority.as_ref().is_some_and(|field| draft.text(field) == Some("HIGH"));
+        // Of several for one priority the first counts.
+        match priority.filter(|_| is_high) {
+            Some(field) if cluster.says_high.is_none() => {
+                cluster.says_high = Some(field);
+                cluster.high = threshold_of(threshold, service, draft);
             }
-            // Of several the first counts.
-            _ if found.is_none() => found = Some(threshold_of(threshold, service, draft)),
+            None if !has_default => {
+                has_default = true;
+                cluster.default = threshold_of(threshold, service, draft);
+            }
             _ => {}
         }
     }
     let why = "a limit of a scenario is for all servers of a service together";
     draft.leave_out_all(service, &mut breakers, &["per_host_thresholds"], why);
     draft.unknown(Some(service), &breakers);
-    found.unwrap_or_else(|| (RetryLimit::ENVOY, Limits::default()))
 }
 
-fn threshold_of<'t>(mut section: Section<'t>, service: &mut Block, draft: &mut Draft) -> (RetryLimit<'t>, Limits<'t>) {
+fn threshold_of<'t>(mut section: Section<'t>, service: &mut Block, draft: &mut Draft) -> Circuit<'t> {
     let mut amount = |key: &str, draft: &mut Draft| {
         let field = section.field(key)?;
         Some((draft.parsed(&field, count)?, field))
@@ -270,7 +266,7 @@ fn threshold_of<'t>(mut section: Section<'t>, service: &mut Block, draft: &mut D
     let requests = amount("max_requests", draft);
     let pending = amount("max_pending_requests", draft).map(|(_, field)| field);
     let most = amount("max_retries", draft);
-    let budget = draft.table(&mut section, "retry_budget").and_then(|budget| budget_of(budget, service, draft));
+    let budget = draft.table(&mut section, "retry_budget").map(|budget| budget_of(budget, service, draft));
     let why = "a scenario has one pool for a call";
     draft.leave_out_all(service, &mut section, &["max_connection_pools"], why);
     section.skip(&["priority", "track_remaining"]);
@@ -291,23 +287,18 @@ fn threshold_of<'t>(mut section: Section<'t>, service: &mut Block, draft: &mut D
         }
         (None, None) => RetryLimit::ENVOY,
     };
-    (retries, Limits { connections, pending, requests, is_http2: false })
+    Circuit { retries, limits: Limits { connections, pending, requests, is_http2: false } }
 }
 
-/// `retry_budget`; none if it says nothing.
-fn budget_of<'t>(mut section: Section<'t>, service: &mut Block, draft: &mut Draft) -> Option<RetryLimit<'t>> {
+/// `retry_budget`, which is one even if it says nothing.
+fn budget_of<'t>(mut section: Section<'t>, service: &mut Block, draft: &mut Draft) -> RetryLimit<'t> {
     let percent = percentage(&mut section, "budget_percent", draft);
     let minimum = section.field("min_retry_concurrency");
     let minimum = minimum.and_then(|field| Some((draft.parsed(&field, count)?, field)));
     let why = "a budget of a scenario counts what is under way";
     draft.leave_out_all(service, &mut section, &["budget_interval"], why);
     draft.unknown(Some(service), &section);
-    if percent.is_none() && minimum.is_none() {
-        let message = "this budget says nothing, and is none";
-        draft.surprise(&section.place, message, "set `budget_percent` or `min_retry_concurrency`");
-        return None;
-    }
-    Some(RetryLimit::Share(percent, minimum))
+    RetryLimit::Share(percent, minimum)
 }
 
 /// A percentage, which is a number, or a table with one as `value`.

@@ -5,12 +5,14 @@
 
 pub mod cluster;
 mod filters;
+pub mod limits;
 pub mod outlier;
 pub mod policy;
 pub mod retry_on;
 mod route;
+mod tries;
 
-pub use route::check_timeouts;
+pub use tries::check_timeouts;
 
 use crate::import::Importer;
 use crate::import::draft::{Draft, Kind};
@@ -39,6 +41,9 @@ const TOP: &[&str] = &[
 
 /// Keys of which one makes a table a cluster.
 const CLUSTER: &[&str] = &["lb_policy", "circuit_breakers", "outlier_detection", "load_assignment", "connect_timeout"];
+
+/// Keys under which there may be more beside what is known, as in files that were put together by hand.
+const PARTS: &[&str] = &["static_resources", "dynamic_resources", "listeners", "route_config", "routes", "clusters"];
 
 /// What is passed over: in a dump of what runs these repeat what its other parts have; and weights are no clusters.
 const PASSED: &[&str] = &["bootstrap", "static_route_configs", "weighted_clusters"];
@@ -132,8 +137,8 @@ fn uncalled(context: &Context<'_>, draft: &mut Draft) {
         let place = draft.blocks.iter().find(|block| block.kind == Kind::Service && block.name == cluster.service);
         let place = place.map_or(0..0, |block| block.place.clone());
         let mut call = draft.block(Kind::Call { to: cluster.service.clone() }, name, &place);
-        cluster.put(&mut call, draft);
-        for field in cluster.retries.fields() {
+        cluster.put(false, &mut call, draft);
+        for field in cluster.circuit(false).retries.fields() {
             draft.leave_out(&mut call, field, "no route of the file leads to this cluster: it is for a retry policy");
         }
         draft.blocks.push(call);
@@ -150,29 +155,41 @@ fn look<'t>(mut section: Section<'t>, filters: Option<&Field<'t>>, found: &mut F
             shorten(&mut host.path);
             found.hosts.push((host, filters.cloned()));
         }
-        return;
     }
     let mut has = |key: &str| section.field(key).is_some();
-    if has("domains") && has("routes") {
-        found.hosts.push((section, filters.cloned()));
-    } else if has("match") && has("route") {
-        found.routes.push(section);
-    } else if CLUSTER.iter().any(|key| has(key)) {
-        found.clusters.push(section);
-    } else if has("retry_policy") || has("hedge_policy") {
-        found.actions.push(section);
+    let has_hosts = has("virtual_hosts");
+    let is_host = has("domains") && has("routes");
+    let is_route = !is_host && has("match") && has("route");
+    let is_cluster = !is_host && !is_route && CLUSTER.iter().any(|key| has(key));
+    let is_action = !is_host && !is_route && !is_cluster && (has("retry_policy") || has("hedge_policy"));
+    let fields: Vec<Field<'t>> = if is_host || is_route || is_cluster || is_action || has_hosts {
+        let parts = PARTS.iter().filter(|key| !is_host || **key != "routes");
+        parts.filter_map(|key| section.field(key)).collect()
     } else {
         let is_passed = |field: &Field<'_>| PASSED.iter().any(|key| Keys::Loose.same(field.name, key));
-        for field in section.all().into_iter().filter(|field| !is_passed(field)) {
-            if let Some(inner) = field.section(Keys::Loose) {
-                look(inner, filters, found);
-            }
-            let is_clusters = Keys::Loose.same(field.name, "clusters");
-            for mut item in field.sections(Keys::Loose) {
-                shorten(&mut item.path);
-                if is_clusters { found.clusters.push(item) } else { look(item, filters, found) }
-            }
-        }
+        section.all().into_iter().filter(|field| !is_passed(field)).collect()
+    };
+    fields.iter().for_each(|field| look_beneath(field, filters, found));
+    if is_host {
+        found.hosts.push((section, filters.cloned()));
+    } else if is_route {
+        found.routes.push(section);
+    } else if is_cluster {
+        found.clusters.push(section);
+    } else if is_action {
+        found.actions.push(section);
+    }
+}
+
+/// Looks into a table, or into those of a list.
+fn look_beneath<'t>(field: &Field<'t>, filters: Option<&Field<'t>>, found: &mut Found<'t>) {
+    if let Some(inner) = field.section(Keys::Loose) {
+        look(inner, filters, found);
+    }
+    let is_clusters = Keys::Loose.same(field.name, "clusters");
+    for mut item in field.sections(Keys::Loose) {
+        shorten(&mut item.path);
+        if is_clusters { found.clusters.push(item) } else { look(item, filters, found) }
     }
 }
 

@@ -10,7 +10,9 @@ use crate::time::Span;
 /// What a scenario takes over of outlier detection.
 pub struct Outliers<'t> {
     /// So many failures of a kind in a row eject a host: those kinds that count, with what says so if the file does.
-    pub counters: Vec<(i64, Option<Field<'t>>)>,
+    pub counters: Vec<(Counted, i64, Option<Field<'t>>)>,
+    /// Whether failures to get an answer are counted apart, and by nothing else.
+    pub splits: bool,
     /// For how long, the first time.
     pub base: Option<(Span, Field<'t>)>,
     /// For how long at most.
@@ -19,6 +21,31 @@ pub struct Outliers<'t> {
     pub percent: Option<(i64, Field<'t>)>,
     /// Where it is.
     pub place: Place,
+}
+
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// Statuses from 500 on.
+    ServerErrors,
+    /// 502, 503 and 504.
+    GatewayErrors,
+    /// That there is no answer.
+    LocalOrigin,
+}
+
+impl Counted {
+    /// Whether it counts an error; where failures to get an answer are not counted apart they are statuses, too.
+    fn counts(self, kind: ErrorKind, splits: bool) -> bool {
+        let is_local = matches!(kind, ErrorKind::Refused | ErrorKind::Reset | ErrorKind::Timeout);
+        let is_gateway = matches!(kind, ErrorKind::Unavailable | ErrorKind::Overloaded | ErrorKind::Deadline);
+        match self {
+            Self::LocalOrigin => is_local,
+            _ if is_local => !splits,
+            Self::GatewayErrors => is_gateway,
+            Self::ServerErrors => !matches!(kind, ErrorKind::Invalid | ErrorKind::RateLimited),
+        }
+    }
 }
 
 impl Outliers<'_> {
@@ -30,8 +57,8 @@ impl Outliers<'_> {
     /// Puts it into a service.
     pub fn put(mut self, service: &mut Block, draft: &mut Draft) {
         // The one that comes first.
-        self.counters.sort_by_key(|(count, _)| *count);
-        let Some(((count, field), others)) = self.counters.split_first() else {
+        self.counters.sort_by_key(|(_, count, _)| *count);
+        let Some(((_, count, field), others)) = self.counters.split_first() else {
             service.left_out.push("outlier detection: no counter ejects anything".to_owned());
             return;
         };
@@ -41,7 +68,7 @@ impl Outliers<'_> {
             Some(field) => service.read("ejection.consecutive", count, field),
             None => service.default("ejection.consecutive", count, "Envoy"),
         }
-        for field in others.iter().filter_map(|(_, field)| field.as_ref()) {
+        for field in others.iter().filter_map(|(.., field)| field.as_ref()) {
             draft.leave_out(service, field, "a scenario counts failures of all kinds together");
         }
         if !others.is_empty() {
@@ -59,9 +86,7 @@ impl Outliers<'_> {
                 10
             }
         };
-        let failures = ErrorKind::ALL.iter().copied();
-        let failures = failures.filter(|kind| !matches!(kind, ErrorKind::Invalid | ErrorKind::RateLimited));
-        service.default("ejection.failure_on", errors(failures), "Envoy: statuses from 500 on, and no answer");
+        self.failures(service);
         let enough = if share == 0 { None } else { Some((100 + share - 1) / share) };
         let has_instances = service.settings.iter().any(|setting| setting.path == "instances");
         match enough {
@@ -73,6 +98,21 @@ impl Outliers<'_> {
             ),
             Some(_) => {}
         }
+    }
+
+    /// What is a failure: whatever one of the counters counts.
+    fn failures(&self, service: &mut Block) {
+        let has = |wanted| self.counters.iter().any(|(counted, ..)| *counted == wanted);
+        let counts = |kind: &ErrorKind| self.counters.iter().any(|(counted, ..)| counted.counts(*kind, self.splits));
+        let answers = if has(Counted::ServerErrors) {
+            Some("statuses from 500 on")
+        } else {
+            has(Counted::GatewayErrors).then_some("502, 503 and 504")
+        };
+        let none = (!self.splits || has(Counted::LocalOrigin)).then_some("no answer");
+        let why: Vec<&str> = answers.into_iter().chain(none).collect();
+        let failures = ErrorKind::ALL.iter().copied().filter(counts);
+        service.default("ejection.failure_on", errors(failures), format!("Envoy: {}", why.join(", and ")));
     }
 
     fn times(&self, service: &mut Block) {
@@ -95,10 +135,11 @@ pub fn read(mut section: Section<'_>, service: &mut Block, draft: &mut Draft) {
     let mut counters = Vec::new();
     let splits = section.field("split_external_local_origin_errors");
     let splits = splits.is_some_and(|field| draft.truth(&field) == Some(true));
-    for (key, enforcing, default) in [
-        ("consecutive_5xx", "enforcing_consecutive_5xx", Some(100)),
-        ("consecutive_gateway_failure", "enforcing_consecutive_gateway_failure", Some(0)),
-        ("consecutive_local_origin_failure", "enforcing_consecutive_local_origin_failure", splits.then_some(100)),
+    let local = splits.then_some(100);
+    for (counted, key, enforcing, default) in [
+        (Counted::ServerErrors, "consecutive_5xx", "enforcing_consecutive_5xx", Some(100)),
+        (Counted::GatewayErrors, "consecutive_gateway_failure", "enforcing_consecutive_gateway_failure", Some(0)),
+        (Counted::LocalOrigin, "consecutive_local_origin_failure", "enforcing_consecutive_local_origin_failure", local),
     ] {
         let field = section.field(key);
         let amount = field.as_ref().map(|field| draft.parsed(field, count).unwrap_or_default());
@@ -111,8 +152,8 @@ pub fn read(mut section: Section<'_>, service: &mut Block, draft: &mut Draft) {
         match (is_on, amount, field) {
             // Nothing ever comes to 0.
             (true, Some(0), _) => {}
-            (true, Some(amount), field) => counters.push((amount, field)),
-            (true, None, _) => counters.push((Outliers::CONSECUTIVE, None)),
+            (true, Some(amount), field) => counters.push((counted, amount, field)),
+            (true, None, _) => counters.push((counted, Outliers::CONSECUTIVE, None)),
             (false, Some(_), Some(field)) if default.is_none() => {
                 let why = "without `split_external_local_origin_errors` they are counted with the others";
                 draft.leave_out(service, &field, why);
@@ -125,6 +166,7 @@ pub fn read(mut section: Section<'_>, service: &mut Block, draft: &mut Draft) {
     }
     let outliers = Outliers {
         counters,
+        splits,
         base: time(&mut section, "base_ejection_time", draft),
         most: time(&mut section, "max_ejection_time", draft),
         percent: percent(&mut section, "max_ejection_percent", draft),

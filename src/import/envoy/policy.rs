@@ -8,7 +8,7 @@ use crate::failure::ErrorKind;
 use crate::import::draft::{Block, Draft, Kind};
 use crate::import::section::{Field, Section};
 use crate::import::statuses;
-use crate::import::values::{count, duration, errors, seconds};
+use crate::import::values::{count, duration, seconds};
 use crate::scenario::source::Place;
 use crate::time::Span;
 
@@ -24,7 +24,7 @@ pub struct Policy<'t> {
     pub name: Option<String>,
     /// How many retries there are.
     pub retries: i64,
-    /// What is tried again.
+    /// What is tried again, but for connections that take too long.
     pub on: Vec<ErrorKind>,
     /// How long one attempt is waited for.
     pub per_try: Option<(Span, Field<'t>)>,
@@ -59,8 +59,8 @@ pub fn read<'t>(mut section: Section<'t>, label: &str, limit: &RetryLimit<'_>, d
         _ => block.default("max_retries", 1, "Envoy: one, with `retry_on`"),
     }
     let on = conditions.as_ref().map_or_else(Vec::new, |conditions| conditions.errors.clone());
-    if let Some(field) = &retry_on {
-        block.read("retry_on", errors(on.iter().copied()), field);
+    if let (Some(field), Some(conditions)) = (&retry_on, &conditions) {
+        conditions.put(per_try.is_some() || idle.is_some(), field, &mut block);
     }
     waits(&mut section, &mut block, draft);
     limit.put(&mut block);

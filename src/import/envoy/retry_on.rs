@@ -4,6 +4,7 @@ use crate::failure::ErrorKind;
 use crate::import::draft::{Block, Draft};
 use crate::import::section::Field;
 use crate::import::statuses;
+use crate::import::values::errors;
 
 /// What a condition of `retry_on` means.
 enum Meaning {
@@ -66,14 +67,33 @@ pub struct Conditions {
     pub errors: Vec<ErrorKind>,
     /// Whether Envoy knows any of them.
     pub are_known: bool,
+    /// Whether a connection that takes too long is tried again, which is a `timeout` here.
+    retries_connects: bool,
     /// Whether the status 503 is listed.
     has_503: bool,
+}
+
+impl Conditions {
+    /// Puts what is tried again into a policy. Without a timeout of a try, a `timeout` can only be one of a connection.
+    pub fn put(&self, has_try_timeout: bool, field: &Field<'_>, policy: &mut Block) {
+        let mut kinds = self.errors.clone();
+        if self.retries_connects && !kinds.contains(&ErrorKind::Timeout) {
+            if has_try_timeout {
+                let why = "connect-failure: a connection that takes too long is a `timeout` here, as is a try that \
+                           does: neither is tried again";
+                policy.left_out.push(format!("{} ({why})", field.said()));
+            } else {
+                kinds.push(ErrorKind::Timeout);
+            }
+        }
+        policy.read("retry_on", errors(kinds), field);
+    }
 }
 
 /// Reads a list of conditions. `statuses` are those that are listed beside it; with none, as in Istio, the list itself
 /// may hold some.
 pub fn read(field: &Field<'_>, statuses: Option<&[Status<'_>]>, policy: &mut Block, draft: &mut Draft) -> Conditions {
-    let mut read = Conditions { errors: Vec::new(), are_known: false, has_503: false };
+    let mut read = Conditions { errors: Vec::new(), are_known: false, retries_connects: false, has_503: false };
     let Some(text) = draft.text(field) else { return read };
     let mut names = Vec::new();
     for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -104,10 +124,7 @@ pub fn read(field: &Field<'_>, statuses: Option<&[Status<'_>]>, policy: &mut Blo
         }
     }
     remark(&names, statuses, &read, field, draft);
-    if names.contains(&"connect-failure") && !read.errors.contains(&ErrorKind::Timeout) {
-        let why = "connect-failure: a connection that takes too long is a `timeout` here, which is not tried again";
-        policy.left_out.push(format!("{} ({why})", field.said()));
-    }
+    read.retries_connects = names.contains(&"connect-failure");
     read
 }
 

@@ -2,9 +2,10 @@
 
 use indexmap::IndexMap;
 
-use super::cluster::{Cluster, RetryLimit};
+use super::cluster::Cluster;
 use super::filters;
 use super::policy::{self, Policy};
+use super::tries::{check_timeouts, hedge, hedges};
 use crate::failure::ErrorKind;
 use crate::import::draft::{Block, Draft, Kind, name_of};
 use crate::import::section::{Field, Keys, Section};
@@ -25,8 +26,21 @@ pub struct Context<'t> {
     pub clusters: IndexMap<String, Cluster<'t>>,
     /// The clusters that are called.
     pub called: Vec<String>,
-    /// Policies that were read, by their place and the cluster.
-    policies: Vec<((Place, String), Policy<'t>)>,
+    /// The clusters that are called with high priority.
+    called_high: Vec<String>,
+    /// Policies that were read, by what they are for.
+    policies: Vec<(Key, Policy<'t>)>,
+}
+
+/// What a policy is for.
+#[derive(PartialEq, Eq)]
+struct Key {
+    /// Where it is.
+    place: Place,
+    /// The cluster.
+    cluster: String,
+    /// Whether the routes have high priority.
+    is_high: bool,
 }
 
 /// What a virtual host says to all of its routes.
@@ -131,7 +145,7 @@ pub fn action<'t>(
             clusters.extend(name.and_then(|field| draft.text(&field).map(str::to_owned)));
         }
     } else {
-        clusters.push(UPSTREAM.to_owned());
+        clusters.push(context.only().to_owned());
     }
     let timeout = section.field("timeout");
     let mut said = Said {
@@ -141,6 +155,7 @@ pub fn action<'t>(
         retries: section.field("retry_policy").or_else(|| host.retries.clone()),
         hedge: section.field("hedge_policy").or_else(|| host.hedge.clone()),
         filters: host.filters.clone(),
+        is_high: section.field("priority").is_some_and(|field| field.node.scalar() == Some("HIGH")),
         left_out: Vec::new(),
     };
     let mut left_out = Block::scratch(place);
@@ -153,10 +168,18 @@ pub fn action<'t>(
 /// Reads a retry policy that stands alone.
 pub fn lone<'t>(policy: Field<'t>, context: &mut Context<'t>, draft: &mut Draft) {
     let place = policy.key.clone();
-    let host = Host { retries: Some(policy), ..Host::default() };
-    let said =
-        Said { label: "", place, total: None, retries: host.retries, hedge: None, filters: None, left_out: Vec::new() };
-    call(UPSTREAM, &said, context, draft);
+    let said = Said {
+        label: "",
+        place,
+        total: None,
+        retries: Some(policy),
+        hedge: None,
+        filters: None,
+        is_high: false,
+        left_out: Vec::new(),
+    };
+    let cluster = context.only().to_owned();
+    call(&cluster, &said, context, draft);
 }
 
 /// What a route says to the calls that it is.
@@ -167,12 +190,13 @@ struct Said<'t> {
     retries: Option<Field<'t>>,
     hedge: Option<Field<'t>>,
     filters: Option<Field<'t>>,
+    is_high: bool,
     left_out: Vec<String>,
 }
 
 /// The call of a route to a cluster.
 fn call<'t>(name: &str, said: &Said<'t>, context: &mut Context<'t>, draft: &mut Draft) {
-    let cluster = context.cluster(name);
+    let cluster = context.cluster(name, said.is_high);
     let mut call =
         draft.block(Kind::Call { to: cluster.service.clone() }, &format!("{name}/{}", said.label), &said.place);
     call.left_out.clone_from(&said.left_out);
@@ -181,12 +205,13 @@ fn call<'t>(name: &str, said: &Said<'t>, context: &mut Context<'t>, draft: &mut 
         Some((span, field)) => call.read("total_timeout", duration(*span), field),
         None => call.default("total_timeout", duration(TIMEOUT), "Envoy: of a route, all attempts and waits"),
     }
-    cluster.put(&mut call, draft);
-    let policy = context.policy(name, said.retries.as_ref(), &call.name, draft).map(|at| &context.policies[at].1);
+    cluster.put(said.is_high, &mut call, draft);
+    let policy = context.policy(name, said, &call.name, draft).map(|at| &context.policies[at].1);
     let total = said.total.as_ref().map_or(TIMEOUT, |(span, _)| *span);
-    follow(policy, total, &mut call, draft);
+    let hedges = said.hedge.as_ref().is_some_and(hedges);
+    follow(policy, total, hedges, &mut call, draft);
     if let (Some(policy), Some(field)) = (policy, &said.hedge) {
-        hedge(field, policy, &context.clusters[name].retries, &mut call, draft);
+        hedge(field, policy, &context.clusters[name].circuit(said.is_high).retries, &mut call, draft);
     }
     if let Some(filters) = &said.filters {
         filters::put(filters, &mut call, draft);
@@ -195,44 +220,73 @@ fn call<'t>(name: &str, said: &Said<'t>, context: &mut Context<'t>, draft: &mut 
 }
 
 impl<'t> Context<'t> {
-    fn cluster(&mut self, name: &str) -> &Cluster<'t> {
+    /// Where a route goes that does not say: to the cluster of the file, if there is one.
+    fn only(&self) -> &str {
+        match self.clusters.first() {
+            Some((name, _)) if self.clusters.len() == 1 => name,
+            _ => UPSTREAM,
+        }
+    }
+
+    fn cluster(&mut self, name: &str, is_high: bool) -> &Cluster<'t> {
         if !self.called.iter().any(|called| called == name) {
             self.called.push(name.to_owned());
+        }
+        if is_high && !self.called_high.iter().any(|called| called == name) {
+            self.called_high.push(name.to_owned());
         }
         self.clusters.entry(name.to_owned()).or_insert_with(|| Cluster::unknown(name_of(name)))
     }
 
     /// The number of the policy of a call: that of a virtual host is one for all of its routes to a cluster.
-    fn policy(&mut self, cluster: &str, field: Option<&Field<'t>>, label: &str, draft: &mut Draft) -> Option<usize> {
-        let field = field?;
-        let key = (field.key.clone(), cluster.to_owned());
+    fn policy(&mut self, cluster: &str, said: &Said<'t>, label: &str, draft: &mut Draft) -> Option<usize> {
+        let field = said.retries.as_ref()?;
+        let key = Key { place: field.key.clone(), cluster: cluster.to_owned(), is_high: said.is_high };
         let at = self.policies.iter().position(|(known, _)| *known == key);
         if at.is_some() {
             return at;
         }
         let section = draft.table_of(field, Keys::Loose)?;
-        let policy = policy::read(section, label, &self.clusters[cluster].retries, draft);
+        let policy = policy::read(section, label, &self.clusters[cluster].circuit(said.is_high).retries, draft);
         self.policies.push((key, policy));
         Some(self.policies.len() - 1)
     }
 
-    /// What surprises where several policies are for one cluster.
+    /// What surprises where several policies are for one cluster, and what is for no route of the file.
     pub fn finish(&self, draft: &mut Draft) {
         for (name, cluster) in &self.clusters {
-            let retrying = self.policies.iter().filter(|((_, to), policy)| to == name && policy.name.is_some()).count();
-            let field = cluster.retries.fields().next();
-            let first = self.policies.iter().find(|((_, to), _)| to == name);
-            if let (2.., Some((_, first))) = (retrying, first) {
-                let place = field.map_or_else(|| first.place.clone(), Field::place);
-                let message = format!("{retrying} retry policies share this limit of a cluster; here each has its own");
-                draft.surprise(&place, message, "the scenario allows that many times as many retries at once");
+            [false, true].into_iter().for_each(|is_high| self.shared(name, cluster, is_high, draft));
+            let is_called = self.called_high.contains(name);
+            if let Some(field) = cluster.says_high.as_ref().filter(|_| !is_called) {
+                let why = "no route of the file to this cluster has `priority: HIGH`";
+                draft.pass_over(field, why);
+                let is_ours = |block: &&mut Block| block.kind == Kind::Call { to: cluster.service.clone() };
+                if let Some(call) = draft.blocks.iter_mut().find(is_ours) {
+                    call.left_out.push(format!("{} ({why})", field.said()));
+                }
             }
         }
+    }
+
+    /// Policies that share the limit of a cluster.
+    fn shared(&self, name: &str, cluster: &Cluster<'_>, is_high: bool, draft: &mut Draft) {
+        let limit = &cluster.circuit(is_high).retries;
+        let is_ours = |(key, policy): &&(Key, Policy<'_>)| {
+            key.cluster == name && key.is_high == is_high && policy.name.is_some() && policy.retries > 0
+        };
+        let mut sharing = self.policies.iter().filter(is_ours).map(|(_, policy)| policy);
+        let (Some(first), others) = (sharing.next(), sharing.count()) else { return };
+        if others == 0 || !limit.is_one() {
+            return;
+        }
+        let place = limit.fields().next().map_or_else(|| first.place.clone(), Field::place);
+        let message = format!("{} retry policies share this limit of a cluster; here each has its own", others + 1);
+        draft.surprise(&place, message, "the scenario allows that many times as many retries at once");
     }
 }
 
 /// Makes a call follow its policy.
-fn follow(policy: Option<&Policy<'_>>, total: Span, call: &mut Block, draft: &mut Draft) {
+fn follow(policy: Option<&Policy<'_>>, total: Span, hedges: bool, call: &mut Block, draft: &mut Draft) {
     let Some(policy) = policy else {
         call.default("timeout", "none", "Envoy: no `per_try_timeout`, only that of the route");
         call.default("retry", "none", "Envoy: no `retry_policy`");
@@ -259,82 +313,11 @@ fn follow(policy: Option<&Policy<'_>>, total: Span, call: &mut Block, draft: &mu
         call.read("avoid_previous", true, field);
     }
     let per_try = policy.try_timeout().map(|(span, field)| (*span, field));
-    check_timeouts(&policy.place, policy.retries, &policy.on, per_try, total, draft);
+    let mut on = policy.on.clone();
+    // Where it hedges, what takes too long is tried again whatever the conditions are.
+    on.extend((hedges && policy.per_try.is_some()).then_some(ErrorKind::Timeout));
+    check_timeouts(&policy.place, policy.retries, &on, per_try, total, draft);
 }
-
-/// What surprises in a timeout for each try and one for all of them, where zero is none.
-pub fn check_timeouts(
-    place: &Place,
-    retries: i64,
-    on: &[ErrorKind],
-    per_try: Option<(Span, &Field<'_>)>,
-    total: Span,
-    draft: &mut Draft,
-) {
-    let limit = if total == Span::ZERO {
-        "nothing does".to_owned()
-    } else {
-        format!("that of the route does, after {}, and is final", duration(total))
-    };
-    match per_try {
-        None if retries > 0 && on.contains(&ErrorKind::Timeout) => draft.surprise(
-            place,
-            format!("an attempt that hangs is not tried again: no timeout of a try ends it, and {limit}"),
-            "set a timeout of a try, a good deal below that of the route",
-        ),
-        Some((span, field)) if total > Span::ZERO && span >= total => draft.surprise(
-            &field.place(),
-            format!("this is not below the timeout of the route, {}: it does nothing", duration(total)),
-            "make it smaller",
-        ),
-        Some((span, field))
-            if total > Span::ZERO && i128::from(span.as_ns()) * i128::from(retries + 1) > i128::from(total.as_ns()) =>
-        {
-            let message = format!(
-                "{} attempts of {} do not fit into the timeout of the route, {}",
-                retries + 1,
-                duration(span),
-                duration(total)
-            );
-            draft.surprise(&field.place(), message, "where attempts hang there are fewer");
-        }
-        _ => {}
-    }
-}
-
-/// `hedge_policy`: where a try takes too long, another goes out beside it.
-fn hedge(field: &Field<'_>, policy: &Policy<'_>, limit: &RetryLimit<'_>, call: &mut Block, draft: &mut Draft) {
-    let Some(mut section) = draft.table_of(field, Keys::Loose) else { return };
-    let why = "Envoy itself does not do it yet";
-    draft.leave_out_all(call, &mut section, &["initial_requests", "additional_request_chance"], why);
-    let on = section.field("hedge_on_per_try_timeout");
-    draft.unknown(Some(call), &section);
-    let Some(on) = on else { return };
-    if draft.truth(&on) != Some(true) {
-        return;
-    }
-    let (Some((span, of_span)), Some(_)) = (policy.try_timeout(), &policy.name) else {
-        let message = "this does nothing: there is no `per_try_timeout`, or nothing is tried again";
-        draft.surprise(&on.place(), message, "set `per_try_timeout` and `retry_on`");
-        return;
-    };
-    if policy.retries == 0 || !limit.put_hedges(call, draft) {
-        return;
-    }
-    // An attempt that takes too long is no failure any more: it goes on beside the next.
-    call.default("timeout", "none", "Envoy hedges: a try that takes too long goes on");
-    call.read("hedge.after", duration(*span), of_span);
-    call.read("hedge.copies", policy.retries.min(COPIES_MAX), &on);
-    call.default("hedge.shared_by", "group", "Envoy: whoever goes through it");
-    draft.surprise(
-        &on.place(),
-        "tries that fail and tries that take too long share `num_retries`; in the scenario each have as many",
-        "where attempts both hang and fail it makes more of them than Envoy",
-    );
-}
-
-/// The most copies of an attempt.
-const COPIES_MAX: i64 = 10_000;
 
 /// What else a route says.
 fn rest(section: &mut Section<'_>, is_weighted: bool, block: &mut Block, draft: &mut Draft) {
@@ -342,7 +325,7 @@ fn rest(section: &mut Section<'_>, is_weighted: bool, block: &mut Block, draft: 
         draft.leave_out(block, &field, "how much goes to which is up to the scenario: give the calls a `weight`");
     }
     if let Some(field) = section.field("priority")
-        && field.node.scalar() != Some("DEFAULT")
+        && !matches!(field.node.scalar(), Some("DEFAULT" | "HIGH"))
     {
         draft.leave_out(block, &field, "the thresholds are those of `DEFAULT` priority");
     }

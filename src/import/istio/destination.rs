@@ -1,8 +1,9 @@
 //! Destination rules: how a host is called, whichever route leads there.
 
-use crate::import::draft::{Block, Draft, Kind};
-use crate::import::envoy::cluster::{Limits, RetryLimit, percentage};
-use crate::import::envoy::outlier::{self, Outliers};
+use crate::import::draft::{Block, Draft, Kind, name_of};
+use crate::import::envoy::cluster::{RetryLimit, percentage};
+use crate::import::envoy::limits::Limits;
+use crate::import::envoy::outlier::{self, Counted, Outliers};
 use crate::import::kubernetes;
 use crate::import::section::{Field, Keys, Section};
 use crate::import::values::{count, duration, go_duration};
@@ -11,7 +12,7 @@ use crate::time::Span;
 
 /// A rule.
 pub struct Rule<'t> {
-    /// The full name of the host.
+    /// The full name of the host; a star at its start stands for anything.
     pub host: String,
     /// What a scenario calls it.
     pub name: String,
@@ -22,6 +23,9 @@ pub struct Rule<'t> {
     /// For subsets, by name.
     subsets: Vec<(String, Traffic<'t>)>,
 }
+
+/// Why two servers are drawn and compared where the file does not say.
+const BALANCER: &str = "Istio: LEAST_REQUEST";
 
 /// A traffic policy.
 #[derive(Clone, Default)]
@@ -49,8 +53,29 @@ impl<'t> Rule<'t> {
         }
         section.skip(&["exportTo", "workloadSelector"]);
         draft.unknown(None, &section);
-        let name = kubernetes::short(&host, namespace).into_owned();
+        let name = kubernetes::short(&host.replace('*', "any"), namespace).into_owned();
         Self { host, name, place, traffic, subsets }
+    }
+
+    /// The rule for a host: its own, or else that with the longest name after a star.
+    pub fn of<'r>(rules: &'r [Self], host: &str) -> Option<&'r Self> {
+        rules.iter().filter(|rule| rule.is_for(host)).max_by_key(|rule| (!rule.is_wildcard(), rule.host.len()))
+    }
+
+    /// Whether it is for all hosts whose names end in some way.
+    pub fn is_wildcard(&self) -> bool {
+        self.host.starts_with('*')
+    }
+
+    /// Whether it is for a host.
+    pub fn is_for(&self, host: &str) -> bool {
+        let Some(end) = self.host.strip_prefix('*') else { return self.host == host };
+        // Without a point it is a service of a namespace that the file does not name.
+        if host.contains('.') {
+            host.ends_with(end)
+        } else {
+            format!("{host}.default.svc.cluster.local").ends_with(end)
+        }
     }
 
     /// What counts for a subset: each part of it that the subset does not have is that of the host.
@@ -67,10 +92,13 @@ impl<'t> Rule<'t> {
         }
     }
 
-    /// What its servers are.
-    pub fn service(self, draft: &mut Draft) {
-        let mut service = draft.block(Kind::Service, &self.name, &self.place);
-        let all = std::iter::once(&self.traffic).chain(self.subsets.iter().map(|(_, traffic)| traffic));
+    /// What the servers of a host are, of which this is the rule, if there is one.
+    pub fn service(rule: Option<&Self>, name: &str, draft: &mut Draft) {
+        let place = rule.map_or(0..0, |rule| rule.place.clone());
+        let mut service = draft.block(Kind::Service, name, &place);
+        let all = rule
+            .into_iter()
+            .flat_map(|rule| std::iter::once(&rule.traffic).chain(rule.subsets.iter().map(|(_, traffic)| traffic)));
         let (mut has_outliers, mut has_balancer) = (false, false);
         for traffic in all {
             if let Some(field) = &traffic.outliers {
@@ -86,9 +114,13 @@ impl<'t> Rule<'t> {
                 has_balancer = true;
             }
         }
-        if !service.settings.is_empty() || !service.left_out.is_empty() {
-            draft.blocks.push(service);
+        if draft.blocks.iter().any(|block| block.kind == Kind::Service && block.name == name_of(name)) {
+            return;
         }
+        if !has_balancer {
+            service.default("balance", "two_choices", BALANCER);
+        }
+        draft.blocks.push(service);
     }
 }
 
@@ -192,15 +224,16 @@ fn amount<'t>(section: &mut Section<'t>, key: &str, draft: &mut Draft) -> Option
 
 fn balancer(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
     let Some(mut section) = draft.table_of(field, Keys::Exact) else { return };
-    if let Some(simple) = section.field("simple")
-        && let Some(policy) = draft.text(&simple)
-    {
-        match policy {
+    let hashes = section.field("consistentHash").is_some();
+    match section.field("simple") {
+        Some(simple) => match draft.text(&simple).unwrap_or_default() {
             "ROUND_ROBIN" => service.read("balance", "round_robin", &simple),
             "LEAST_REQUEST" | "LEAST_CONN" | "UNSPECIFIED" => service.read("balance", "two_choices", &simple),
             "RANDOM" => service.read("balance", "random", &simple),
             _ => draft.leave_out(service, &simple, "no balancer of a scenario picks servers so"),
-        }
+        },
+        None if hashes => {}
+        None => service.default("balance", "two_choices", BALANCER),
     }
     let why = "no balancer of a scenario picks servers so";
     draft.leave_out_all(service, &mut section, &["consistentHash"], why);
@@ -215,20 +248,21 @@ fn outliers(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
     let mut counters = Vec::new();
     let fives = section.field("consecutive5xxErrors");
     match fives.as_ref().map(|field| draft.parsed(field, count).unwrap_or_default()) {
-        None => counters.push((Outliers::CONSECUTIVE, None)),
+        None => counters.push((Counted::ServerErrors, Outliers::CONSECUTIVE, None)),
         Some(0) => {}
-        Some(amount) => counters.push((amount, fives)),
+        Some(amount) => counters.push((Counted::ServerErrors, amount, fives)),
     }
-    counters.extend(amount(&mut section, "consecutiveGatewayErrors", draft).map(|(n, field)| (n, Some(field))));
+    let gateway = amount(&mut section, "consecutiveGatewayErrors", draft);
+    counters.extend(gateway.map(|(amount, field)| (Counted::GatewayErrors, amount, Some(field))));
     let splits = section.field("splitExternalLocalOriginErrors");
     let splits = splits.is_some_and(|field| draft.truth(&field) == Some(true));
     match amount(&mut section, "consecutiveLocalOriginFailures", draft) {
-        Some((amount, field)) if splits => counters.push((amount, Some(field))),
+        Some((amount, field)) if splits => counters.push((Counted::LocalOrigin, amount, Some(field))),
         Some((_, field)) => {
             let why = "without `splitExternalLocalOriginErrors` they are counted with the others";
             draft.leave_out(service, &field, why);
         }
-        None if splits => counters.push((Outliers::CONSECUTIVE, None)),
+        None if splits => counters.push((Counted::LocalOrigin, Outliers::CONSECUTIVE, None)),
         None => {}
     }
     if let Some(field) = section.field("consecutiveErrors") {
@@ -246,5 +280,5 @@ fn outliers(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
     let why = "a scenario asks all servers if all are ejected, and not before";
     draft.leave_out_all(service, &mut section, &["minHealthPercent"], why);
     draft.unknown(Some(service), &section);
-    Outliers { counters, base, most: None, percent, place: section.place.clone() }.put(service, draft);
+    Outliers { counters, splits, base, most: None, percent, place: section.place.clone() }.put(service, draft);
 }

@@ -74,12 +74,19 @@ fn read(documents: &[Node], draft: &mut Draft) {
     }
     // Istio makes a route to every service there is.
     for rule in &rules {
-        if !seen.called.contains(&rule.host) && !rule.host.contains('*') {
-            route::implicit(rule, draft);
+        if seen.called.iter().any(|(host, _)| Rule::of(&rules, host).is_some_and(|its| its.host == rule.host)) {
+            continue;
         }
+        if rule.is_wildcard() {
+            let message = format!("this rule is for all hosts `{}`, and is for one service here", rule.host);
+            let hint = "import it with the virtual services that lead to them, and it counts for those";
+            draft.surprise(&rule.place, message, hint);
+        }
+        route::implicit(rule, draft);
+        seen.called.push((rule.host.clone(), rule.name.clone()));
     }
-    for rule in rules {
-        rule.service(draft);
+    for (host, name) in &seen.called {
+        Rule::service(Rule::of(&rules, host), name, draft);
     }
     if draft.blocks.is_empty() && draft.errors.is_empty() {
         let hint = "import the files with `VirtualService` and `DestinationRule`";

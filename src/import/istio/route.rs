@@ -19,13 +19,13 @@ const RETRIES: i64 = 2;
 
 /// What those are for: failed connections, and two statuses of gRPC, of which a scenario has one. A 503 is neither.
 const RETRIED: [ErrorKind; 2] = [ErrorKind::Unavailable, ErrorKind::Refused];
-const RETRIED_WHY: &str = "Istio: failed connections, UNAVAILABLE of gRPC; not 503: over HTTP [\"refused\"]";
+const RETRIED_WHY: &str = "Istio: failed connections, UNAVAILABLE of gRPC; not 503: over HTTP without \"unavailable\"";
 
 /// The hosts to which routes of the file lead.
 #[derive(Default)]
 pub struct Seen {
-    /// All of them.
-    pub called: Vec<String>,
+    /// All of them, each with what a scenario calls it.
+    pub called: Vec<(String, String)>,
     /// Those where something is tried again.
     retried: Vec<String>,
 }
@@ -57,7 +57,7 @@ fn route(mut section: Section<'_>, namespace: &str, rules: &[Rule<'_>], seen: &m
     rest(&mut section, destinations.len() > 1, &mut left_out, draft);
     draft.unknown(Some(&mut left_out), &section);
     for destination in &destinations {
-        let rule = rules.iter().find(|rule| rule.host == destination.host);
+        let rule = Rule::of(rules, &destination.host);
         let traffic = rule.map(|rule| rule.traffic(destination.subset.as_deref())).unwrap_or_default();
         let to = crate::import::draft::name_of(&destination.name);
         let mut call = draft.block(Kind::Call { to }, &format!("{}/{label}", destination.name), &place);
@@ -79,7 +79,9 @@ fn route(mut section: Section<'_>, namespace: &str, rules: &[Rule<'_>], seen: &m
         let total = total.as_ref().map_or(Span::ZERO, |(span, _)| *span);
         let limit = traffic.put(&mut call, draft);
         follow(retries.as_ref(), &traffic, &limit, total, is_first, call, draft);
-        seen.called.push(destination.host.clone());
+        if !seen.called.iter().any(|(host, _)| *host == destination.host) {
+            seen.called.push((destination.host.clone(), destination.name.clone()));
+        }
         if is_retried {
             seen.retried.push(destination.host.clone());
         }
@@ -232,17 +234,27 @@ fn off(retries: Option<&Retries<'_>>, call: &mut Block, draft: &mut Draft) {
 /// Puts the settings of a policy into its block, and returns what is tried again.
 fn put(retries: Option<&Retries<'_>>, amount: i64, policy: &mut Block, draft: &mut Draft) -> Vec<ErrorKind> {
     match retries.and_then(|retries| retries.attempts.as_ref()) {
-        Some((_, field)) => policy.read("max_retries", retries_of(amount), field),
+        Some((_, field)) => {
+            policy.read("max_retries", retries_of(amount), field);
+            let (calls, word) = (amount + 1, if amount == 1 { "retry" } else { "retries" });
+            let message =
+                format!("`attempts: {amount}` is {amount} {word}, and {calls} calls: the first is not counted");
+            let hint = format!("for {amount} in all say `attempts: {}`", amount - 1);
+            draft.surprise(&field.place(), message, hint);
+        }
         None => policy.default("max_retries", Value::from(amount), "Istio: two, where a route says nothing"),
     }
+    let has_try_timeout = retries.is_some_and(|retries| retries.per_try.is_some());
     let on = match retries.and_then(|retries| retries.on.as_ref()) {
         Some(field) => {
-            let on = retry_on::read(field, None, policy, draft).errors;
-            policy.read("retry_on", errors(on.iter().copied()), field);
-            on
+            let conditions = retry_on::read(field, None, policy, draft);
+            conditions.put(has_try_timeout, field, policy);
+            conditions.errors
         }
         None => {
-            policy.default("retry_on", errors(RETRIED), RETRIED_WHY);
+            // Without a timeout of a try, a `timeout` can only be one of a connection.
+            let connects = (!has_try_timeout).then_some(ErrorKind::Timeout);
+            policy.default("retry_on", errors(RETRIED.into_iter().chain(connects)), RETRIED_WHY);
             RETRIED.to_vec()
         }
     };

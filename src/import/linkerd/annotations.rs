@@ -1,15 +1,24 @@
-//! Annotations of services and routes: a limit for each request, and no budget.
+//! Annotations of services and routes, and timeouts of routes: a limit for each request, and no budget.
+
+use std::sync::LazyLock;
 
 use crate::failure::ErrorKind;
-use crate::import::draft::{Block, Draft, Kind, name_of};
+use crate::import::draft::{Block, Draft, Kind, Origin, name_of};
 use crate::import::kubernetes::{self, Object};
 use crate::import::section::{Field, Keys, Section};
 use crate::import::statuses;
-use crate::import::values::{duration, errors, number};
+use crate::import::tree::{Node, Table, Value};
+use crate::import::values::{duration, errors, go_duration, number};
 use crate::time::Span;
 
 /// What annotations on how a service is called begin with.
 const PREFIXES: [&str; 3] = ["retry.linkerd.io/", "timeout.linkerd.io/", "balancer.linkerd.io/"];
+
+/// Routes of the Gateway API.
+const ROUTES: [&str; 2] = ["HTTPRoute", "GRPCRoute"];
+
+/// Annotations of an object that has none.
+static NO_ANNOTATIONS: LazyLock<Node> = LazyLock::new(|| Node { place: 0..0, value: Value::Table(Table::new()) });
 
 /// Whether an object has such annotations.
 pub fn are_in(object: &Object<'_>) -> bool {
@@ -21,6 +30,27 @@ fn is_ours(field: &Field<'_>) -> bool {
     PREFIXES.iter().any(|prefix| field.name.starts_with(prefix))
 }
 
+/// Whether an object is a route with timeouts in its rules.
+pub fn has_timeouts(object: &Object<'_>) -> bool {
+    rules(object).iter().any(|(_, timeouts)| timeouts.is_some())
+}
+
+/// The rules of a route, as far as they have timeouts: the name of each, if it has one, and the timeouts.
+fn rules<'t>(object: &Object<'t>) -> Vec<(Option<&'t str>, Option<Section<'t>>)> {
+    let rules = kubernetes::at(object.node, &["spec", "rules"]).map(|rules| &rules.value);
+    let (true, Some(Value::List(rules))) = (ROUTES.contains(&object.kind), rules) else { return Vec::new() };
+    let read = |(at, rule): (usize, &'t Node)| {
+        let name = kubernetes::at(rule, &["name"]).and_then(Node::scalar);
+        let timeouts = kubernetes::at(rule, &["timeouts"]).and_then(|node| Section::document(node, Keys::Exact));
+        let timeouts = timeouts.map(|mut section| {
+            section.path = format!("spec.rules[{at}].timeouts");
+            section
+        });
+        (name, timeouts)
+    };
+    rules.iter().enumerate().map(read).collect()
+}
+
 fn annotations<'t>(object: &Object<'t>) -> Option<Section<'t>> {
     let node = kubernetes::at(object.node, &["metadata", "annotations"])?;
     let mut section = Section::document(node, Keys::Exact)?;
@@ -28,21 +58,46 @@ fn annotations<'t>(object: &Object<'t>) -> Option<Section<'t>> {
     Some(section)
 }
 
-/// Reads an object with annotations. `profiles` are the names of the services that have a profile.
-pub fn read(object: Object<'_>, profiles: &[String], draft: &mut Draft) {
-    let Some(mut section) = annotations(&object) else { return };
-    let (host, label) = target(&object);
-    let host = kubernetes::host(host, object.namespace);
-    if profiles.contains(&host) {
-        let message = "the service has a profile: Linkerd ignores its annotations";
-        draft.surprise(&section.head(), message, "take the profile out, or the annotations");
-        return;
+/// Reads an object with annotations, or with timeouts. `profiles` are the names of the services that have a profile.
+pub fn read(object: &Object<'_>, profiles: &[String], draft: &mut Draft) {
+    for (host, label) in targets(object) {
+        if profiles.contains(&host) {
+            let place = annotations(object).map_or_else(|| object.place.clone(), |section| section.head());
+            let message = "the service has a profile: Linkerd ignores its annotations and routes";
+            draft.surprise(&place, message, "take the profile out, or these");
+            continue;
+        }
+        let rules = rules(object);
+        if !rules.iter().any(|(_, timeouts)| timeouts.is_some()) {
+            self::call(object, &host, label, None, draft);
+            continue;
+        }
+        // Rules with timeouts of their own are calls of their own.
+        let is_only = rules.len() == 1;
+        for (at, (name, timeouts)) in rules.into_iter().enumerate() {
+            let label = match name {
+                Some(name) => format!("{label}-{name}"),
+                None if is_only => label.to_owned(),
+                None => format!("{label}-{}", at + 1),
+            };
+            self::call(object, &host, &label, timeouts, draft);
+        }
     }
-    let service = kubernetes::short(&host, object.namespace);
+}
+
+/// A call to a host, with the timeouts of a rule.
+fn call(object: &Object<'_>, host: &str, label: &str, rule: Option<Section<'_>>, draft: &mut Draft) {
+    let annotated = annotations(object);
+    let place = annotated.as_ref().map_or_else(|| object.place.clone(), Section::head);
+    let Some(mut section) = annotated.or_else(|| Section::document(&NO_ANNOTATIONS, Keys::Exact)) else { return };
+    let service = kubernetes::short(host, object.namespace);
     let to = name_of(&service);
-    let mut call = draft.block(Kind::Call { to }, &format!("{service}/{label}"), &section.head());
+    let mut call = draft.block(Kind::Call { to }, &format!("{service}/{label}"), &place);
     timeouts(&mut section, &mut call, draft);
     let policy = retries(&mut section, &mut call, draft);
+    if let Some(rule) = rule {
+        of_rule(rule, &mut call, draft);
+    }
     breaker(&mut section, &mut call, draft);
     let others: Vec<Field<'_>> = section.unknown().filter(|field| is_ours(field)).collect();
     for field in others {
@@ -52,16 +107,59 @@ pub fn read(object: Object<'_>, profiles: &[String], draft: &mut Draft) {
     draft.blocks.extend(policy);
 }
 
-/// The service that an object is about, and what its route is called.
-fn target<'t>(object: &Object<'t>) -> (&'t str, &'t str) {
-    let parent = kubernetes::at(object.node, &["spec", "parentRefs"]).and_then(|parents| match &parents.value {
-        crate::import::tree::Value::List(items) => kubernetes::at(items.first()?, &["name"])?.scalar(),
-        _ => None,
-    });
-    match parent {
-        Some(parent) => (parent, object.name),
-        None if object.name.is_empty() => ("service", ""),
-        None => (object.name, ""),
+/// The services that an object is about, each with what its route is called.
+fn targets<'t>(object: &Object<'t>) -> Vec<(String, &'t str)> {
+    let parents = match kubernetes::at(object.node, &["spec", "parentRefs"]).map(|parents| &parents.value) {
+        Some(Value::List(items)) => items.as_slice(),
+        _ => &[],
+    };
+    let host = |parent: &Node| {
+        let said = |key: &str| kubernetes::at(parent, &[key]).and_then(Node::scalar);
+        let namespace = said("namespace").unwrap_or(object.namespace);
+        Some((kubernetes::host(said("name")?, namespace), object.name))
+    };
+    let mut found: Vec<(String, &str)> = Vec::new();
+    for target in parents.iter().filter_map(host) {
+        // Ports of one service are that service.
+        if !found.contains(&target) {
+            found.push(target);
+        }
+    }
+    if found.is_empty() {
+        let name = if object.name.is_empty() { "service" } else { object.name };
+        found.push((kubernetes::host(name, object.namespace), ""));
+    }
+    found
+}
+
+/// The timeouts of a rule: they count where no annotation says so.
+fn of_rule(mut rule: Section<'_>, call: &mut Block, draft: &mut Draft) {
+    let mut span = |key: &str, draft: &mut Draft| {
+        let field = rule.field(key)?;
+        let span = draft.parsed(&field, go_duration)?;
+        (span > Span::ZERO).then_some((span, field))
+    };
+    let request = span("request", draft);
+    let backend = span("backendRequest", draft);
+    draft.unknown(Some(call), &rule);
+    let is_said = |path: &str| {
+        let setting = call.settings.iter().find(|setting| setting.path == path);
+        setting.is_some_and(|setting| matches!(setting.origin, Origin::File(_)))
+    };
+    let (has_total, has_try) = (is_said("total_timeout"), is_said("timeout"));
+    match request {
+        Some((_, field)) if has_total => {
+            draft.leave_out(call, &field, "`timeout.linkerd.io/request` takes its place");
+        }
+        Some((span, field)) => call.read("total_timeout", duration(span), &field),
+        None => {}
+    }
+    match backend {
+        Some((_, field)) if has_try => {
+            draft.leave_out(call, &field, "`retry.linkerd.io/timeout` ends a try, and is tried again");
+        }
+        Some((span, field)) => call.read("timeout", duration(span), &field),
+        None => {}
     }
 }
 

@@ -15,11 +15,15 @@ use crate::import::tree::{Node, Syntax, Value};
 pub const IMPORTER: Importer =
     Importer { name: "linkerd", title: "Linkerd configuration", syntax: Syntax::Yaml, is_like, read };
 
-/// Whether a document looks like a service profile, or has annotations of Linkerd on how it is called.
+/// The group of the routes that are Linkerd's own.
+const GROUP: &str = "policy.linkerd.io";
+
+/// Whether a document looks like a service profile, or like a route of Linkerd's own with timeouts, or has annotations of Linkerd on how it is called.
 fn is_like(document: &Node) -> bool {
     let is_profile = |object: &Object<'_>| object.kind == "ServiceProfile";
+    let is_route = |object: &Object<'_>| object.group == GROUP && annotations::has_timeouts(object);
     let objects = kubernetes::objects(std::slice::from_ref(document));
-    if objects.iter().any(|object| is_profile(object) || annotations::are_in(object)) {
+    if objects.iter().any(|object| is_profile(object) || annotations::are_in(object) || is_route(object)) {
         return true;
     }
     !kubernetes::is_object(document) && is_spec(document)
@@ -46,14 +50,14 @@ fn read(documents: &[Node], draft: &mut Draft) {
                 profile::read(spec, object.name, object.namespace, draft);
             }
             draft.unknown(None, &object.section);
-        } else if annotations::are_in(&object) {
-            annotations::read(object, &profiles, draft);
+        } else if annotations::are_in(&object) || annotations::has_timeouts(&object) {
+            annotations::read(&object, &profiles, draft);
         } else if object.kind.is_empty() && object.group.is_empty() {
             profile::read(object.section, "service", "", draft);
         }
     }
     if draft.blocks.is_empty() && draft.errors.is_empty() {
-        let hint = "import service profiles, or objects with annotations such as `retry.linkerd.io/http`";
+        let hint = "import service profiles, routes, or objects with annotations such as `retry.linkerd.io/http`";
         draft.wrong(&(0..0), "it says nothing of how a service is called", hint);
     }
 }

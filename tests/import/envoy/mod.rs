@@ -135,6 +135,22 @@ fn any_part_of_a_configuration_is_read() {
     }
 }
 
+/// What was put together by hand has parts side by side: none takes the place of another.
+#[test]
+fn parts_beside_each_other_are_all_read() {
+    let hosts = "virtual_hosts: [{ domains: ['*'], routes: [{ match: { prefix: / }, route: { cluster: db, retry_policy: { \
+                 retry_on: reset } } }] }]\n";
+    let clusters = "clusters: [{ name: db, connect_timeout: 1s }]\n";
+    let policy = "retry_policy: { retry_on: reset, num_retries: 4 }\n";
+    for text in [format!("{hosts}{clusters}"), format!("{policy}{clusters}"), format!("{clusters}{policy}")] {
+        let read = table(ENVOY, &text);
+        assert_eq!(at(&read, "clients.callers.calls.db.connect_timeout"), "\"1s\"", "{text}");
+        assert_eq!(at(&read, "clients.callers.calls.db.retry"), "\"db\"", "{text}");
+        assert_eq!(read["clients"]["callers"]["calls"].as_table().unwrap().len(), 1, "{text}");
+        assert!(!is_said(&remarks(ENVOY, &text), &["not known"]), "{text}");
+    }
+}
+
 /// In a dump of what runs, the bootstrap has again what the other parts have.
 #[test]
 fn a_dump_is_read_once() {

@@ -53,11 +53,11 @@ fn conditions_are_errors() {
         ("gateway-error", "\"unavailable\", \"refused\", \"reset\", \"overloaded\", \"timeout\", \"deadline\""),
         ("reset", resets),
         ("reset-before-request", "\"refused\""),
-        ("connect-failure,refused-stream", "\"refused\""),
+        ("connect-failure,refused-stream", "\"refused\", \"timeout\""),
         ("envoy-ratelimited", "\"rate_limited\""),
         ("unavailable, internal ,deadline-exceeded", "\"unavailable\", \"deadline\", \"internal\""),
         ("resource-exhausted", "\"overloaded\", \"rate_limited\""),
-        ("retriable-4xx,cancelled,retriable-headers,connect-failure", "\"refused\""),
+        ("retriable-4xx,cancelled,retriable-headers,refused-stream", "\"refused\""),
     ] {
         let read = table(ENVOY, &policy(&format!("{{ retry_on: '{conditions}' }}")));
         assert_eq!(at(&read, "retries.db.retry_on"), format!("[{errors}]"), "{conditions}");
@@ -70,13 +70,15 @@ fn conditions_are_errors() {
 /// Statuses count only with their condition, and are those of the service, not what Envoy makes of no answer.
 #[test]
 fn statuses_need_their_condition() {
-    let both = policy("{ retry_on: 'reset,retriable-status-codes', retriable_status_codes: [503, 429, 502] }");
+    let both = policy("{ retry_on: 'reset,retriable-status-codes', retriable_status_codes: [503, 429, 507] }");
     let read = table(ENVOY, &both);
     let errors = "[\"unavailable\", \"refused\", \"reset\", \"overloaded\", \"rate_limited\", \"timeout\"]";
     assert_eq!(at(&read, "retries.db.retry_on"), errors);
     let said = remarks(ENVOY, &both);
-    assert!(is_said(&said, &["status 502"]) && is_said(&said, &["429", "x-envoy-ratelimited"]), "{said:?}");
-    let list = policy("{ retry_on: connect-failure, retriable_status_codes: [503] }");
+    assert!(is_said(&said, &["status 507"]) && is_said(&said, &["429", "x-envoy-ratelimited"]), "{said:?}");
+    let gateway = policy("{ retry_on: retriable-status-codes, retriable_status_codes: [502] }");
+    assert_eq!(at(&table(ENVOY, &gateway), "retries.db.retry_on"), "[\"unavailable\"]");
+    let list = policy("{ retry_on: refused-stream, retriable_status_codes: [503] }");
     assert_eq!(at(&table(ENVOY, &list), "retries.db.retry_on"), "[\"refused\"]");
     assert!(is_said(&remarks(ENVOY, &list), &["does not have `retriable-status-codes`"]));
     let condition = policy("{ retry_on: retriable-status-codes }");
@@ -93,6 +95,31 @@ fn timeouts_that_make_retries_pointless_are_told() {
     assert!(is_said(&no_try, &["an attempt that hangs is not tried again", "15s"]), "{no_try:?}");
     let connect = said("retry_policy: { retry_on: connect-failure }");
     assert!(!is_said(&connect, &["an attempt that hangs"]), "{connect:?}");
+    let pointless = |on: &str, more: &str| {
+        let policy = format!("retry_policy: {{ retry_on: {on}, num_retries: 9, per_try_timeout: 2s }}");
+        let said = said(&format!("{policy}{more}"));
+        (is_said(&said, &["a try that takes too long is not tried again"]), is_said(&said, &["do not fit"]))
+    };
+    assert_eq!(pointless("gateway-error", ""), (false, true));
+    assert_eq!(pointless("'connect-failure,internal'", ""), (true, false));
+    let hedges = "\n  hedge_policy: { hedge_on_per_try_timeout: true }";
+    assert_eq!(pointless("internal", hedges), (false, true), "a hedge needs no condition");
+}
+
+/// A connection that takes too long is a `timeout`: where a try has none of its own, it can be no other.
+#[test]
+fn slow_connections_are_tried_again_where_no_slow_try_would_be() {
+    let on = |policy: &str| {
+        let text = self::policy(policy);
+        let comment = imported(ENVOY, &text).scenario().contains("neither is tried again");
+        (at(&table(ENVOY, &text), "retries.db.retry_on"), comment)
+    };
+    let both = "[\"refused\", \"timeout\"]".to_owned();
+    assert_eq!(on("{ retry_on: connect-failure }"), (both, false));
+    let refused = "[\"refused\"]".to_owned();
+    assert_eq!(on("{ retry_on: refused-stream }"), (refused.clone(), false));
+    assert_eq!(on("{ retry_on: connect-failure, per_try_timeout: 1s }"), (refused.clone(), true));
+    assert_eq!(on("{ retry_on: connect-failure, per_try_idle_timeout: 1s }"), (refused, true));
 }
 
 /// The time that all attempts take, and the time of one.
@@ -129,6 +156,23 @@ fn hedging_leaves_slow_tries_running() {
         assert_eq!(at(&table(ENVOY, &text), "clients.callers.calls.db.hedge"), "none");
         assert!(is_said(&remarks(ENVOY, &text), &["this does nothing"]), "{policy}");
     }
+}
+
+/// Only `per_try_timeout` hedges: the idle timeout ends an attempt, be it hedged or not.
+#[test]
+fn the_idle_timeout_ends_tries_and_hedges_none() {
+    let read = |times: &str| {
+        let hedge = "\n  hedge_policy: { hedge_on_per_try_timeout: true }";
+        let text = policy(&format!("{{ retry_on: 5xx, {times} }}{hedge}"));
+        let read = table(ENVOY, &text);
+        let call = |key: &str| at(&read, &format!("clients.callers.calls.db.{key}"));
+        (call("timeout"), call("hedge.after"), is_said(&remarks(ENVOY, &text), &["this does nothing"]))
+    };
+    let (idle, none) = ("\"500ms\"".to_owned(), "none".to_owned());
+    assert_eq!(read("per_try_idle_timeout: 0.5s"), (idle.clone(), none.clone(), true));
+    assert_eq!(read("per_try_timeout: 0.8s, per_try_idle_timeout: 0.5s"), (idle.clone(), none, true));
+    let after = "\"200ms\"".to_owned();
+    assert_eq!(read("per_try_timeout: 0.2s, per_try_idle_timeout: 0.5s"), (idle, after, false));
 }
 
 #[test]
