@@ -221,7 +221,7 @@ fn settings_go_into_a_scenario_that_is_there() {
         assert!(!is_homeless && merged.text.contains("# ours"), "{}", merged.text);
         let read: toml::Table = merged.text.parse().unwrap();
         for (path, value) in [
-            ("clients.web.calls.db.timeout", "\"none\""),
+            ("clients.web.calls.db.timeout", "\"9s\""),
             ("clients.web.calls.db.total_timeout", "\"15s\""),
             ("clients.web.calls.db.pool.size", "5"),
             ("clients.web.calls.db.retry", "\"db\""),
