@@ -40,7 +40,7 @@ pub enum Backoff {
         /// How far the next wait may exceed the previous one; at least 1, usually 3.
         factor: f64,
     },
-    /// From one point of a curve to the next: see [`curve`]. The jitter of Polly's exponential backoff.
+    /// From one point of a curve to the next: the jitter of Polly's exponential backoff.
     DecorrelatedV2 {
         /// About the median of the first wait.
         base: Span,
