@@ -10,7 +10,7 @@ use stormsim::plan::{Call, CallId, Effect, GroupId, Origin, Plan, ServiceId, Tar
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
-use crate::accounts::copies_of_attempts;
+use super::accounts::copies_of_attempts;
 
 /// What the notes tell of an attempt.
 struct Attempt {

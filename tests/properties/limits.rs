@@ -8,7 +8,7 @@ use stormsim::plan::{Call, CallId, Capacity, Origin, Plan, ServiceId};
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
-use crate::accounts::copies_of_attempts;
+use super::accounts::copies_of_attempts;
 
 /// What is taken, in the order of the notes: whatever goes on to another has been given back before.
 struct Taken<'a> {

@@ -9,7 +9,7 @@ use stormsim::plan::{FaultId, GroupId, Plan, Recovery};
 use stormsim::scenario::{Overrides, Scenario};
 use stormsim::time::{Instant, Span};
 
-use super::reference::aftermath::Life;
+use crate::reference::aftermath::Life;
 
 /// The instant so many milliseconds after the start.
 pub fn ms(ms: u64) -> Instant {

@@ -2,8 +2,8 @@
 //!
 //! It follows the rules in the documentation of `stormsim::sim` word by word, and shares with the engine only the
 //! plan, the keyed draws and the policies other than those of retries, which it reckons anew. It keeps every request, call, attempt and piece of work that ever
-//! was, and computes the counts from them when all is over. The engine is held against it by `tests/equivalence.rs`;
-//! it is itself held against stories worked out by hand in `tests/reference_figures.rs`.
+//! was, and computes the counts from them when all is over. The engine is held against it by `tests/equivalence/`;
+//! it is itself held against stories worked out by hand in `tests/engine.rs` and `stories/`.
 //!
 //! The limits of the simulator (`stormsim::metrics::Limit`) are not interpreted: they are no part of what a plan means.
 

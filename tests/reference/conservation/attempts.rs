@@ -9,7 +9,7 @@ use stormsim::plan::{Call, CallId, Effect, Plan, Target};
 use stormsim::sim::Note;
 use stormsim::time::Instant;
 
-use crate::accounts::copies_of_attempts;
+use crate::properties::accounts::copies_of_attempts;
 
 /// What the notes tell of an attempt, or of one of its copies, and when.
 #[derive(Clone, Copy, Debug)]

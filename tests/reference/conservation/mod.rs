@@ -17,8 +17,8 @@ use stormsim::policy::Limiter;
 use stormsim::sim::Note;
 use stormsim::time::{Instant, Span};
 
-use crate::accounts::{self, diagrams, operations, protection};
-use crate::limits;
+use crate::properties::accounts::{self, diagrams, operations, protection};
+use crate::properties::limits;
 use crate::reference::{interpret, random_plan};
 
 use attempts::{Attempt, follow_attempts};

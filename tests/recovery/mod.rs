@@ -1,8 +1,5 @@
 //! Whether a run recovers after a fault: each rule by hand, and all of them against the list of requests.
 
-mod reference;
-
-#[path = "recovery/story.rs"]
 mod story;
 
 use std::cell::Cell;
@@ -19,8 +16,8 @@ use stormsim::scenario::{Overrides, Scenario};
 use stormsim::sim::simulate;
 use stormsim::time::{Instant, Span};
 
-use reference::aftermath::aftermath;
-use reference::{interpret, random_plan};
+use crate::reference::aftermath::aftermath;
+use crate::reference::{interpret, random_plan};
 use story::{Story, ms};
 
 /// Half of what begins in each of two seconds.

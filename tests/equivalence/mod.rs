@@ -1,7 +1,5 @@
 //! The engine against the reference interpreter: the same story, note by note, and the same counts.
 
-mod reference;
-
 use std::fmt::{Debug, Write};
 
 use proptest::prelude::*;
@@ -11,7 +9,7 @@ use stormsim::plan::Plan;
 use stormsim::sim::{Note, simulate, simulate_tapped};
 use stormsim::time::Instant;
 
-use reference::{interpret, random_plan};
+use crate::reference::{interpret, random_plan};
 
 /// The same plans every time, so that a change that breaks nothing passes every time. `PROPTEST_CASES` and
 /// `PROPTEST_RNG_SEED` lead to others.

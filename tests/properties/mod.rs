@@ -1,38 +1,9 @@
 //! What must hold in every run of the engine, whatever the plan: nothing is lost, time never goes back, threads do not
 //! matter, and neither does what has nothing to do with it.
 
-#[path = "reference/assembly.rs"]
-mod assembly;
-#[path = "reference/fitting.rs"]
-mod fitting;
-#[path = "reference/random_arrivals.rs"]
-mod random_arrivals;
-#[path = "reference/random_budget.rs"]
-mod random_budget;
-#[path = "reference/random_capacity.rs"]
-mod random_capacity;
-#[path = "reference/random_duplicates.rs"]
-mod random_duplicates;
-#[path = "reference/random_fault.rs"]
-mod random_fault;
-#[path = "reference/random_operations.rs"]
-mod random_operations;
-#[path = "reference/random_plan.rs"]
-mod random_plan;
-#[path = "reference/random_policy.rs"]
-mod random_policy;
-#[path = "reference/random_protection.rs"]
-mod random_protection;
-#[path = "reference/sketch.rs"]
-mod sketch;
-
-#[path = "properties/accounts/mod.rs"]
-mod accounts;
-#[path = "properties/books.rs"]
+pub mod accounts;
 mod books;
-#[path = "properties/limits.rs"]
-mod limits;
-#[path = "properties/neighbours.rs"]
+pub mod limits;
 mod neighbours;
 
 use std::path::Path;
@@ -46,10 +17,10 @@ use stormsim::scenario::{Overrides, Scenario};
 use stormsim::sim::{Note, simulate_tapped};
 use stormsim::time::{Instant, Span};
 
+use crate::reference::random_plan;
 use accounts::{diagrams, operations, protection};
 use books::Books;
 use neighbours::{Part, renamed, side_by_side, without_repetition};
-use random_plan::random_plan;
 
 /// The same cases every time. `PROPTEST_CASES` and `PROPTEST_RNG_SEED` lead to others.
 fn config(cases: u32) -> Config {
