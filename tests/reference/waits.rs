@@ -123,7 +123,7 @@ fn own_wait(schedule: &Schedule, retry: &Retry<'_>) -> Span {
             (if to == Span::LIMIT.as_ns() { to } else { to.saturating_sub(from) }).min(cap)
         }
         backoff => {
-            let nominal = in_steps(nominal(backoff, retry.number, granularity), granularity);
+            let nominal = cut_down(nominal(backoff, retry.number, granularity), granularity);
             let nominal = if schedule.cap_order() == CapOrder::AfterJitter { nominal } else { nominal.min(cap) };
             let jittered = match window(schedule.jitter(), Span::from_ns(nominal)) {
                 Some((low, high)) => {
@@ -154,9 +154,12 @@ fn nominal(backoff: &Backoff, number: u32, granularity: Span) -> u64 {
             let grown = Span::from_ns_f64(base.as_ns() as f64 * libm::pow(*factor, f64::from(number - 1)));
             grown.as_ns().max(u64::from(base.as_ns() > 0))
         }
+        // What shrinks stays a step long, unless the base was less.
         Backoff::Exponential { base, factor } => {
-            let grow = |wait: u64| Span::from_ns_f64(in_steps(wait, granularity) as f64 * factor).as_ns();
-            (1..number).fold(base.as_ns(), |wait, _| grow(wait))
+            let least = if *base < granularity { 0 } else { granularity.as_ns() };
+            let whole = |wait: u64| cut_down(wait, granularity).max(least);
+            let grow = |wait: u64| Span::from_ns_f64(whole(wait) as f64 * factor).as_ns();
+            whole((1..number).fold(base.as_ns(), |wait, _| grow(wait)))
         }
         Backoff::Decorrelated { .. } | Backoff::DecorrelatedV2 { .. } => unreachable!("they have no nominal waits"),
     }
@@ -165,15 +168,6 @@ fn nominal(backoff: &Backoff, number: u32, granularity: Span) -> u64 {
 /// The curve of Polly's exponential backoff with jitter.
 fn along(base: Span, t: f64) -> u64 {
     Span::from_ns_f64(libm::exp2(t) * libm::tanh(libm::sqrt(4.0 * t)) * base.as_ns() as f64 / 1.4).as_ns()
-}
-
-/// A wait that shrinks stays a step long.
-fn in_steps(wait: u64, granularity: Span) -> u64 {
-    let step = granularity.as_ns();
-    match cut_down(wait, granularity) {
-        0 if wait > 0 => step,
-        cut => cut,
-    }
 }
 
 fn cut_down(wait: u64, granularity: Span) -> u64 {

@@ -37,27 +37,23 @@ impl Schedule {
             Backoff::Decorrelated { base, .. } | Backoff::DecorrelatedV2 { base } => *base,
             Backoff::Explicit(waits) => waits[(retry as usize - 1).min(waits.len() - 1)],
         };
-        let wait = self.cut_to_steps(wait.min(Span::LIMIT));
+        let wait = self.cut_down(wait.min(Span::LIMIT));
         if self.is_capped_first() { wait.min(self.cap) } else { wait }
     }
 
-    /// A wait that has grown so many times.
+    /// A wait that has grown so many times, in whole multiples. One that shrinks stays a wait, of one step: only a base
+    /// that is less than that is cut down to none.
     fn grown(&self, base: Span, factor: f64, times: u32) -> Span {
-        let is_cut = self.refinement.granularity > Span::from_ns(1);
-        let steps = if is_cut { times.min(STEPS_CUT) } else { 0 };
-        let start = (0..steps).fold(base, |wait, _| grow(self.cut_to_steps(wait), factor, 1));
-        grow(start, factor, times - steps)
-    }
-
-    /// A nominal wait in whole multiples. One that shrinks stays a wait: only a policy that says 0 gets 0.
-    fn cut_to_steps(&self, wait: Span) -> Span {
-        if wait == Span::ZERO { wait } else { self.cut_down(wait).max(self.refinement.granularity) }
+        let step = self.refinement.granularity;
+        let least = if base >= step { step } else { Span::ZERO };
+        let whole = |wait: Span| self.cut_down(wait).max(least);
+        let steps = if step > Span::from_ns(1) { times.min(STEPS_CUT) } else { 0 };
+        let start = (0..steps).fold(base, |wait, _| grow(whole(wait), factor, 1));
+        whole(grow(start, factor, times - steps))
     }
 }
 
 /// In floating point, where a large power becomes infinite and is cut to the limit: no overflow at any retry.
 fn grow(wait: Span, factor: f64, times: u32) -> Span {
-    let grown = wait.as_ns() as f64 * libm::pow(factor, f64::from(times));
-    // It stays a wait here, too, where no whole multiples are asked for.
-    Span::from_ns_f64(grown).max(Span::from_ns(u64::from(wait > Span::ZERO)))
+    Span::from_ns_f64(wait.as_ns() as f64 * libm::pow(factor, f64::from(times)))
 }

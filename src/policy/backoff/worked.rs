@@ -79,6 +79,15 @@ fn waits_that_shrink_stay_waits() {
     );
     assert_eq!(waits_ms(&shrinking, 5), [8.0, 4.0, 2.0, 2.0, 2.0]);
     assert_eq!(shrinking.nominal(u32::MAX), ms(2));
+    // What is less than a step from the start is cut down to none, and never made longer.
+    let short = Schedule::refined(
+        exponential(ms(1), 1.5),
+        UNCAPPED,
+        CapOrder::BeforeJitter,
+        Jitter::None,
+        with_steps_of(ms(2)),
+    );
+    assert_eq!(waits_ms(&short, 3), [0.0, 0.0, 0.0]);
 }
 
 /// Beyond the steps that are cut down one by one waits go on to grow, by about as much.
