@@ -8,7 +8,7 @@ use crate::failure::ErrorKind;
 use crate::import::Importer;
 use crate::import::draft::{Block, Draft, Kind};
 use crate::import::section::{Field, Keys, Section};
-use crate::import::tree::{Node, Syntax, Value};
+use crate::import::tree::{Node, Syntax, Table, Value};
 use crate::import::values::errors;
 
 /// How shared configuration files are read.
@@ -32,8 +32,15 @@ fn is_like(document: &Node) -> bool {
         let known = ["region", "output", "role_arn", "sso_session", "credential_process"].iter().chain(&ABOUT_RETRIES);
         let has_settings =
             entry.node.table().is_some_and(|settings| known.into_iter().any(|key| settings.contains_key(*key)));
-        profile(name).is_some() && (has_settings || name.starts_with("profile "))
+        is_lost(name, &entry.node) || profile(name).is_some() && (has_settings || name.starts_with("profile "))
     })
+}
+
+/// Whether a section says something of retries and is no profile, though it looks like one: `[dev]` in place of
+/// `[profile dev]`.
+fn is_lost(name: &str, section: &Node) -> bool {
+    let says = |settings: &Table| ABOUT_RETRIES.iter().any(|key| settings.contains_key(*key));
+    profile(name).is_none() && !name.contains(char::is_whitespace) && section.table().is_some_and(says)
 }
 
 /// The name of the profile that a section is; none if it is another kind of section, such as `sso-session`.
@@ -52,6 +59,14 @@ fn read(documents: &[Node], draft: &mut Draft) {
         return;
     };
     let all = file.all();
+    for lost in all.iter().filter(|field| is_lost(field.name, field.node)) {
+        let message = format!("`[{}]` is no profile: the SDKs and the CLI do not read it", lost.name);
+        let hint = format!(
+            "write `[profile {}]`; only in the file of the credentials there is no `profile` before it",
+            lost.name
+        );
+        draft.surprise(lost.key, message, hint);
+    }
     let profiles: Vec<(&str, Field<'_>)> =
         all.into_iter().filter_map(|field| Some((profile(field.name)?, field))).collect();
     let says = |field: &Field<'_>| {

@@ -81,6 +81,13 @@ pub struct Remark {
     pub hint: Option<String>,
 }
 
+impl Remark {
+    /// As a message.
+    pub fn diagnostic(&self) -> Diagnostic {
+        Diagnostic::new(self.message.as_str()).at(&self.place).maybe_hint(self.hint.clone())
+    }
+}
+
 /// Sorts of remarks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {

@@ -193,6 +193,9 @@ pub fn import(format: Format, name: &str, text: &str) -> Result<Imported, Diagno
     let Draft { blocks, mut remarks, mut errors } = draft;
     if blocks.is_empty() && errors.is_empty() {
         let error = Diagnostic::new("nothing in it is about retries or timeouts").at(&(0..0));
+        // It may have been meant to be.
+        let surprises = remarks.iter().filter(|remark| remark.sort == Sort::Surprise);
+        errors.extend(surprises.map(Remark::diagnostic));
         errors.push(error.hint("what is read of a file of each format is in `docs/import.md`"));
     }
     if !errors.is_empty() {
@@ -253,10 +256,7 @@ impl Imported {
 
     /// What one should know of it, with the lines of the file.
     pub fn messages(&self) -> Diagnostics {
-        let list = self.remarks().map(|(id, remark)| {
-            let diagnostic = Diagnostic::new(remark.message.as_str()).at(&remark.place);
-            diagnostic.breaks(id, Severity::Warning).maybe_hint(remark.hint.clone())
-        });
+        let list = self.remarks().map(|(id, remark)| remark.diagnostic().breaks(id, Severity::Warning));
         Diagnostics::new(self.sources(), list.collect())
     }
 

@@ -126,3 +126,13 @@ fn what_the_sdks_refuse_is_refused() {
     assert!(is_said(&wrong(AWS, "[default]\naws_access_key_id = x\n"), &["this is no AWS"]));
     assert!(is_said(&wrong(AWS, "[default]\nmax_attempts 3\n"), &["this is no setting"]));
 }
+
+/// A profile without the word before it is read by nobody, and said to be: beside others, and alone.
+#[test]
+fn profiles_need_the_word_before_their_name() {
+    let lost = &["`[dev]` is no profile", "write `[profile dev]`"];
+    let text = "[default]\nretry_mode = standard\n[dev]\nmax_attempts = 7\n";
+    assert!(is_said(&remarks(AWS, text), lost), "{:?}", remarks(AWS, text));
+    assert!(!imported(AWS, text).scenario().contains("max_attempts = 7"));
+    assert!(is_said(&wrong(AWS, "[dev]\nmax_attempts = 7\n"), lost));
+}

@@ -74,6 +74,8 @@ fn kinds_of_waits() {
     let (none, cap, after) = ("none", "\"3s\"", "\"after_jitter\"");
     assert_eq!(of(r#""BackoffType": "Constant""#), [s, none, none, none, "0.25", cap, after]);
     assert_eq!(of(r#""BackoffType": "constant", "UseJitter": false"#), [s, none, none, none, none, cap, none]);
+    // By the number of the enumeration.
+    assert_eq!(of(r#""BackoffType": 1"#), of(r#""BackoffType": "Linear""#));
     assert_eq!(of(r#""BackoffType": "Linear""#), [none, s, none, none, "0.25", cap, after]);
     assert_eq!(of(r#""BackoffType": "Exponential", "UseJitter": false"#), [none, none, s, none, none, cap, none]);
     assert_eq!(of(r#""UseJitter": "True""#), [none, none, none, s, none, cap, none]);

@@ -314,3 +314,23 @@ fn what_istio_refuses_is_refused() {
     let empty = wrong(ISTIO, &route("retries: {}").replace("- route: [{ destination: { host: db } }]", "- route: []"));
     assert!(is_said(&empty, &["there is no route over HTTP"]), "{empty:?}");
 }
+
+/// Manifests often leave the namespace to whoever applies them: a rule for `db` is for `db.shop.svc.cluster.local`, too,
+/// but a rule of another namespace that says so is not.
+#[test]
+fn a_host_without_a_namespace_is_that_service() {
+    let long = route("").replace("host: db }", "host: db.shop.svc.cluster.local }");
+    let rule = |host: &str, metadata: &str| {
+        format!(
+            "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {metadata}\nspec:\n  host: {host}\n  \
+             trafficPolicy: {{ connectionPool: {{ http: {{ maxRetries: 7 }} }} }}\n"
+        )
+    };
+    let limit = |host: &str, metadata: &str| {
+        let text = format!("{long}---\n{}", rule(host, metadata));
+        at(&table(ISTIO, &text), "retries.db.budget.concurrency.minimum")
+    };
+    assert_eq!(limit("db", "{ name: db }"), "7");
+    assert_eq!(limit("db", "{ name: db, namespace: shop }"), "7");
+    assert_eq!(limit("db", "{ name: db, namespace: other }"), "none");
+}

@@ -102,6 +102,11 @@ fn flags_without_a_wait_beside_them_do_nothing() {
     let above = retry("waitDuration: 100ms", "default: { enableExponentialBackoff: true }");
     assert_eq!(policy(&above, "backoff.exponential.base"), "\"100ms\"");
     assert!(!is_said(&remarks(R4J, &above), &["has no effect"]));
+    // What belongs to a flag counts no more than the flag; and Spring's `yes` is a truth.
+    let text = retry("enableExponentialBackoff: yes, exponentialMaxWaitDuration: 3s", "");
+    for key in ["enableExponentialBackoff", "exponentialMaxWaitDuration"] {
+        assert!(is_said(&remarks(R4J, &text), &[&format!("`{key}` has no effect"), "`waitDuration`"]), "{key}");
+    }
 }
 
 /// A cap counts only with a multiplier, and with a factor if there is a draw; a factor only with a multiplier.

@@ -35,7 +35,11 @@ impl<'t> Retry<'t> {
             draft.parsed(field, |text| {
                 let all =
                     [("Constant", Growth::Constant), ("Linear", Growth::Linear), ("Exponential", Growth::Exponential)];
-                let found = all.into_iter().find(|(name, _)| Keys::AnyCase.same(name, text));
+                // An enumeration is bound by its number, too.
+                let found = (0..)
+                    .zip(all)
+                    .find(|(number, (name, _))| Keys::AnyCase.same(name, text) || text.parse() == Ok::<u8, _>(*number));
+                let found = found.map(|(_, growth)| growth);
                 found.map(|(_, growth)| growth).ok_or_else(|| "`Constant`, `Linear` or `Exponential`".to_owned())
             })
         });

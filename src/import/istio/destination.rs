@@ -69,7 +69,9 @@ impl<'t> Rule<'t> {
 
     /// Whether it is for a host.
     pub fn is_for(&self, host: &str) -> bool {
-        let Some(end) = self.host.strip_prefix('*') else { return self.host == host };
+        let Some(end) = self.host.strip_prefix('*') else {
+            return self.host == host || is_one_without_namespace(&self.host, host);
+        };
         // Without a point it is a service of a namespace that the file does not name.
         if host.contains('.') {
             host.ends_with(end)
@@ -281,4 +283,11 @@ fn outliers(field: &Field<'_>, service: &mut Block, draft: &mut Draft) {
     draft.leave_out_all(service, &mut section, &["minHealthPercent"], why);
     draft.unknown(Some(service), &section);
     Outliers { counters, splits, base, most: None, percent, place: section.place.clone() }.put(service, draft);
+}
+
+/// Whether two hosts are one service, of which one says the namespace and the other leaves it to whoever applies the file.
+fn is_one_without_namespace(one: &str, other: &str) -> bool {
+    let (short, full) = if one.contains('.') { (other, one) } else { (one, other) };
+    let service = full.strip_suffix(".svc.cluster.local").and_then(|service| service.split_once('.'));
+    service.is_some_and(|(service, _)| service == short)
 }

@@ -132,7 +132,8 @@ fn open(layers: &mut Layers<'_>, call: &mut Block, draft: &mut Draft) {
     }
     let [multiplier, most, factor] = growth.map(|key| layers.at(level, key));
     layers.skip(&growth);
-    let mut is_on = |key, draft: &mut Draft| layers.at(level, key).is_some_and(|it| draft.truth(&it) == Some(true));
+    let mut is_on =
+        |key, draft: &mut Draft| layers.at(level, key).is_some_and(|it| spring::truth(&it, draft) == Some(true));
     let exponential = is_on("enableExponentialBackoff", draft);
     let randomized = is_on("enableRandomizedWait", draft);
     if exponential && randomized {

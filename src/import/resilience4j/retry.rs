@@ -4,7 +4,7 @@ use crate::failure::{ErrorKind, ErrorSet};
 use crate::import::draft::{Block, Draft, Kind};
 use crate::import::resilience4j::exceptions;
 use crate::import::resilience4j::module::{Layers, without_effect};
-use crate::import::resilience4j::spring::milliseconds;
+use crate::import::resilience4j::spring::{self, milliseconds};
 use crate::import::section::Field;
 use crate::import::values::{duration, errors, number};
 use crate::time::Span;
@@ -92,12 +92,14 @@ fn waits(layers: &mut Layers<'_>, policy: &mut Block, draft: &mut Draft) {
 
 /// Flags that lie above the `waitDuration` that is used, and so do nothing.
 fn ignored_flags(layers: &mut Layers<'_>, level: usize, draft: &mut Draft) {
-    for key in ["enableExponentialBackoff", "enableRandomizedWait"] {
+    let flags = ["enableExponentialBackoff", "enableRandomizedWait"];
+    let values = ["exponentialBackoffMultiplier", "exponentialMaxWaitDuration", "randomizedWaitFactor"];
+    for key in flags.into_iter().chain(values) {
         if let Some(field) = layers.above(level, key)
-            && draft.truth(&field) == Some(true)
+            && (values.contains(&key) || spring::truth(&field, draft) == Some(true))
         {
             let why = "no `waitDuration` is set beside it";
-            without_effect(&field, why, "set `waitDuration` there, too: flags count only together with it", draft);
+            without_effect(&field, why, "set `waitDuration` there, too: it counts only together with that", draft);
         }
     }
 }
@@ -105,7 +107,7 @@ fn ignored_flags(layers: &mut Layers<'_>, level: usize, draft: &mut Draft) {
 fn is_on(layers: &mut Layers<'_>, level: usize, key: &str, draft: &mut Draft) -> bool {
     let flag = layers.from(level, key);
     layers.skip(&[key]);
-    flag.and_then(|flag| draft.truth(&flag)).unwrap_or(false)
+    flag.and_then(|flag| spring::truth(&flag, draft)).unwrap_or(false)
 }
 
 fn growth(multiplier: Option<&Field<'_>>, policy: &mut Block, draft: &mut Draft) {

@@ -3,7 +3,7 @@
 use indexmap::map;
 
 use crate::import::draft::Draft;
-use crate::import::section::{Keys, Section};
+use crate::import::section::{Field, Keys, Section};
 use crate::import::tree::{self, Entry, Node, Table, Value};
 use crate::import::values::decimal;
 use crate::scenario::source::Place;
@@ -108,6 +108,15 @@ fn defaults(node: &mut Node, draft: &mut Draft) {
             *text = value.to_owned();
         }
     }
+}
+
+/// A truth value: Spring takes `yes` and `on` for `true`, too.
+pub fn truth(field: &Field<'_>, draft: &mut Draft) -> Option<bool> {
+    draft.parsed(field, |text| match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "on" => Ok(true),
+        "false" | "no" | "off" => Ok(false),
+        _ => Err("`true` or `false`".to_owned()),
+    })
 }
 
 /// A duration: whole numbers of `ns`, `us`, `ms`, `s`, `m`, `h` or `d`, milliseconds without a unit, or ISO 8601.
