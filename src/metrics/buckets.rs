@@ -1,11 +1,16 @@
 //! The timeline while it is being written: what each bucket adds to the running sums of every series.
 
+use std::mem;
+
 use crate::metrics::{Bucket, Timeline, TokenLevel};
 use crate::plan::Plan;
 use crate::time::{Instant, Span};
 
 /// The most buckets a series may have.
 const BUCKET_LIMIT: usize = 10_000_000;
+/// Up to this many buckets of a series have their place from the start, if the end is known; then they are not moved
+/// as the series grows. What is not written of it takes no memory.
+const RESERVED: u64 = 4_096;
 
 /// Closed buckets, and the current one.
 #[derive(Debug)]
@@ -21,16 +26,24 @@ pub(super) struct Buckets {
 impl Buckets {
     /// The first bucket, before anything has happened.
     pub fn new(plan: &Plan) -> Self {
+        let expected = plan.horizon.map_or(0, |horizon| horizon.as_ns().div_ceil(plan.bucket.as_ns()));
+        let reserved = expected.min(RESERVED) as usize;
+        let series = |count: usize| (0..count).map(|_| Vec::with_capacity(reserved)).collect();
         let timeline = Timeline {
             bucket: plan.bucket,
-            scenario: Vec::new(),
-            groups: vec![Vec::new(); plan.groups.len()],
-            calls: vec![Vec::new(); plan.calls.len()],
-            services: vec![Vec::new(); plan.services.len()],
-            tokens: vec![Vec::new(); plan.budgets.len()],
+            scenario: Vec::with_capacity(reserved),
+            groups: series(plan.groups.len()),
+            calls: series(plan.calls.len()),
+            services: series(plan.services.len()),
+            tokens: plan.budgets.iter().map(|_| Vec::with_capacity(reserved)).collect(),
         };
-        let series = 1 + plan.groups.len() + plan.calls.len() + plan.services.len();
-        Self { timeline, start: vec![Bucket::default(); series], end: Instant::ZERO + plan.bucket, overfull: false }
+        let start = vec![Bucket::default(); Self::series(plan)];
+        Self { timeline, start, end: Instant::ZERO + plan.bucket, overfull: false }
+    }
+
+    /// How many series there are, but for those of tokens.
+    pub fn series(plan: &Plan) -> usize {
+        1 + plan.groups.len() + plan.calls.len() + plan.services.len()
     }
 
     /// Where the current bucket ends.
@@ -44,16 +57,17 @@ impl Buckets {
     }
 
     /// Closes the current bucket, at its end or that of the run, with the sums of then and the level of each budget.
-    pub fn close(&mut self, sums: Vec<Bucket>, levels: Vec<Option<u128>>) {
+    /// What is in `sums` afterwards means nothing.
+    pub fn close(&mut self, sums: &mut Vec<Bucket>, levels: impl Iterator<Item = Option<u128>>) {
         let index = (self.end.as_ns() - 1) / self.timeline.bucket.as_ns();
-        for ((series, sum), before) in all_series(&mut self.timeline).zip(&sums).zip(&self.start) {
+        for ((series, sum), before) in all_series(&mut self.timeline).zip(&*sums).zip(&self.start) {
             let bucket = difference(index, sum, before);
             if !bucket.is_idle() {
                 series.push(bucket);
                 self.overfull |= series.len() > BUCKET_LIMIT;
             }
         }
-        self.start = sums;
+        mem::swap(&mut self.start, sums);
         for (series, level) in self.timeline.tokens.iter_mut().zip(levels) {
             let last = series.last().map(|last| last.micro);
             series.extend(level.filter(|_| level != last).map(|micro| TokenLevel { index, micro }));
@@ -67,15 +81,12 @@ impl Buckets {
         (start > self.end).then_some(start)
     }
 
-    /// Begins the bucket that holds `now`, after the current one has been closed. In whole buckets between the two
-    /// nothing has happened, but levels have lasted: `sums` are those at the start that [`Buckets::start_after_gap`]
-    /// gave.
-    pub fn begin(&mut self, now: Instant, sums: Option<Vec<Bucket>>) {
+    /// In the whole buckets between the one just closed and that which holds `now` nothing has happened, but levels have
+    /// lasted: `sums` are those at the start that [`Buckets::start_after_gap`] gave, and mean nothing afterwards.
+    pub fn fill_gap(&mut self, now: Instant, sums: &mut Vec<Bucket>) {
         let width = self.timeline.bucket.as_ns();
         let (first, current) = (self.end.as_ns() / width, now.as_ns() / width);
-        self.end = next_multiple(now, self.timeline.bucket);
-        let Some(sums) = sums else { return };
-        for ((series, sum), before) in all_series(&mut self.timeline).zip(&sums).zip(&self.start) {
+        for ((series, sum), before) in all_series(&mut self.timeline).zip(&*sums).zip(&self.start) {
             let buckets = u128::from(current - first);
             let level = |sum: u128, before: u128| (sum - before) / buckets;
             let lasting = Bucket {
@@ -93,7 +104,12 @@ impl Buckets {
             }
             series.extend((first..current).map(|index| Bucket { index, ..lasting }));
         }
-        self.start = sums;
+        mem::swap(&mut self.start, sums);
+    }
+
+    /// Begins the bucket that holds `now`, after those before it have been closed.
+    pub fn begin(&mut self, now: Instant) {
+        self.end = next_multiple(now, self.timeline.bucket);
     }
 
     /// All buckets.

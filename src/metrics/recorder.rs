@@ -15,7 +15,7 @@ use crate::metrics::meter::Meter;
 use crate::metrics::outcome::RequestFlow;
 use crate::metrics::recovery::Recoveries;
 use crate::metrics::tokens::Tokens;
-use crate::metrics::{CallTally, End, Latency, ProtectionTally, ServiceTally, WindowOutcome};
+use crate::metrics::{Bucket, CallTally, End, Latency, ProtectionTally, ServiceTally, WindowOutcome};
 use crate::plan::{CallId, FaultId, GroupId, Plan, Service, ServiceId};
 use crate::time::{Instant, Span};
 
@@ -48,6 +48,9 @@ pub struct Recorder<'p> {
     /// The arrivals of each service before it; empty until then.
     arrivals_before: Vec<u64>,
     buckets: Buckets,
+    /// Where the sums of every series are written when a bucket is closed: scenario, groups, calls, services. Kept, so
+    /// that nothing is allocated for it.
+    sums: Vec<Bucket>,
     /// The next instant at which anything must be closed.
     border: Instant,
 }
@@ -140,6 +143,7 @@ impl<'p> Recorder<'p> {
             last_hold,
             arrivals_before: Vec::new(),
             buckets: Buckets::new(plan),
+            sums: vec![Bucket::default(); Buckets::series(plan)],
             border: Instant::ZERO,
         };
         recorder.pass_marks(Instant::ZERO);

@@ -61,9 +61,9 @@ impl Tokens {
     }
 
     /// The level of each budget in millionths of a token; none where it is not kept.
-    pub fn levels(&self, plan: &Plan) -> Vec<Option<u128>> {
+    pub fn levels(&self, plan: &Plan) -> impl Iterator<Item = Option<u128>> {
         let level = |(total, pool): (&Total, &BudgetPool)| Some(total.now * unit(pool)?);
-        self.pools.iter().zip(&plan.budgets).map(level).collect()
+        self.pools.iter().zip(&plan.budgets).map(level)
     }
 
     /// Writes what is left, and the least there was, into the tallies of the calls and that of all calls. What is left
@@ -75,7 +75,7 @@ impl Tokens {
         calls: &mut [CallTally],
         all: &mut CallTally,
     ) {
-        let kept = self.levels(plan).into_iter().zip(left_in_windows);
+        let kept = self.levels(plan).zip(left_in_windows);
         let left: Vec<Option<u128>> = kept.map(|(kept, in_windows)| kept.or(*in_windows)).collect();
         for (tally, call) in calls.iter_mut().zip(&plan.calls) {
             let Some(pool) = pool_of(call) else { continue };

@@ -29,8 +29,11 @@ impl Recorder<'_> {
         let end = self.buckets.end();
         if now >= end {
             self.close_bucket(end);
-            let sums = self.buckets.start_after_gap(now).map(|at| self.sums(at));
-            self.buckets.begin(now, sums);
+            if let Some(at) = self.buckets.start_after_gap(now) {
+                self.add_up(at);
+                self.buckets.fill_gap(now, &mut self.sums);
+            }
+            self.buckets.begin(now);
         }
         self.set_border();
     }
@@ -119,14 +122,14 @@ impl Recorder<'_> {
 
     /// Closes the current bucket at `at`, its end or that of the run.
     fn close_bucket(&mut self, at: Instant) {
-        let sums = self.sums(at);
-        self.buckets.close(sums, self.tokens.levels(self.plan));
+        self.add_up(at);
+        self.buckets.close(&mut self.sums, self.tokens.levels(self.plan));
     }
 
-    /// The sums of every series at `now`: scenario, groups, calls, services.
-    fn sums(&self, now: Instant) -> Vec<Bucket> {
-        let mut totals = vec![Bucket::default(); 1 + self.groups.len() + self.calls.len() + self.services.len()];
-        let (scenario, rest) = totals.split_first_mut().expect("the scenario is always there");
+    /// Writes the sums of every series at `now`.
+    fn add_up(&mut self, now: Instant) {
+        self.sums.fill(Bucket::default());
+        let (scenario, rest) = self.sums.split_first_mut().expect("the scenario is always there");
         let (groups, rest) = rest.split_at_mut(self.groups.len());
         let (calls, services) = rest.split_at_mut(self.calls.len());
         for (total, record) in groups.iter_mut().zip(&self.groups) {
@@ -158,7 +161,6 @@ impl Recorder<'_> {
             target.budget_refused += total.budget_refused;
             target.hedges += total.hedges;
         }
-        totals
     }
 
     /// Closes what is open and hands the counts over. `end` is not before the last instant told; `left_in_windows` are

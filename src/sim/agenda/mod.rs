@@ -158,6 +158,18 @@ impl Agenda {
     /// are passed over and move no clock. `None` if nothing is left; the clock stays.
     #[inline]
     pub fn pop(&mut self, alive: impl Fn(Event, Sequence) -> bool) -> Option<(Event, Sequence)> {
+        self.pop_ahead(alive, |_| ())
+    }
+
+    /// Like [`Agenda::pop`]. `ahead` is told of most normal events some time before they happen, up to a few hundred in
+    /// a row: whatever they will need can be fetched into the cache, all at once instead of one after the other. It is
+    /// a hint: some are never told, and timers among them may have lost their meaning.
+    #[inline]
+    pub fn pop_ahead(
+        &mut self,
+        alive: impl Fn(Event, Sequence) -> bool,
+        ahead: impl Fn(Event),
+    ) -> Option<(Event, Sequence)> {
         if let Some(&first) = self.lane.front()
             && self.wheel.is_surely_after(first)
         {
@@ -171,7 +183,7 @@ impl Agenda {
             let in_lane = self.lane.front().copied().unwrap_or(Entry::NEVER);
             let in_rings = self.rings.first();
             let elsewhere = in_lane.min(in_rings);
-            let in_wheel = self.wheel.first(elsewhere.at_ns());
+            let in_wheel = self.wheel.first(elsewhere.at_ns(), &ahead);
             let first = elsewhere.min(in_wheel);
             if first == Entry::NEVER {
                 // Timers that were passed over may have moved the origin beyond the clock.
@@ -204,7 +216,7 @@ impl Agenda {
                 return true;
             }
             let in_rings = self.rings.first();
-            let in_wheel = self.wheel.first(self.now.as_ns());
+            let in_wheel = self.wheel.first(self.now.as_ns(), |_| ());
             let first = in_rings.min(in_wheel);
             if first.at_ns() > self.now.as_ns() {
                 return false;

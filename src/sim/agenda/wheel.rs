@@ -16,7 +16,7 @@
 
 use std::collections::VecDeque;
 
-use super::entry::Entry;
+use super::entry::{Entry, Event};
 use super::slots::{DIGIT_BITS, Place, Slots};
 
 /// Up to this many entries a slot is sorted rather than spread. Between 64 and 512 the time per operation hardly
@@ -62,11 +62,12 @@ impl Wheel {
 
     /// The first entry, if it happens at or before `limit_ns` or is at hand anyway; else [`Entry::NEVER`]. The origin
     /// does not go past `limit_ns`: nothing can be scheduled before it if the clock moves to the first entry or to
-    /// `limit_ns`, whichever is earlier.
+    /// `limit_ns`, whichever is earlier. If a slot had to be opened for that, `ahead` is told what lies in it.
     #[inline]
-    pub fn first(&mut self, limit_ns: u64) -> Entry {
+    pub fn first(&mut self, limit_ns: u64, ahead: impl Fn(Event)) -> Entry {
         if self.window.is_empty() {
             self.open(limit_ns);
+            self.window.iter().for_each(|entry| ahead(entry.event()));
         }
         self.window.front().copied().unwrap_or(Entry::NEVER)
     }
@@ -151,7 +152,7 @@ fn place(origin_ns: u64, entry: Entry) -> Place {
 
 #[cfg(test)]
 mod tests {
-    use super::super::entry::{Class, Event, Sequence};
+    use super::super::entry::{Class, Sequence};
     use super::*;
     use crate::time::Instant;
 
@@ -168,17 +169,17 @@ mod tests {
         let start_ns = 1 << 45;
         wheel.insert(entry(start_ns));
         wheel.insert(entry(start_ns + COUNT));
-        assert_eq!(wheel.first(u64::MAX), entry(start_ns));
+        assert_eq!(wheel.first(u64::MAX, |_| ()), entry(start_ns));
         for n in 1..COUNT {
             // An odd factor permutes the numbers below a power of two, and leaves 0 alone.
             wheel.insert(entry(start_ns + n * 0x9e37_79b1 % COUNT));
             assert!(wheel.window.len() < MANY);
         }
         for ns in start_ns..=start_ns + COUNT {
-            assert_eq!(wheel.first(u64::MAX), entry(ns));
+            assert_eq!(wheel.first(u64::MAX, |_| ()), entry(ns));
             wheel.remove_first();
         }
-        assert_eq!(wheel.first(u64::MAX), Entry::NEVER);
+        assert_eq!(wheel.first(u64::MAX, |_| ()), Entry::NEVER);
     }
 
     /// At each level: the first slot starts at 64^level and holds one entry, a little later. With a limit just before
@@ -190,9 +191,9 @@ mod tests {
             let first = entry(start_ns + start_ns / 2);
             let mut wheel = Wheel::new();
             wheel.insert(first);
-            assert_eq!(wheel.first(start_ns - 1), Entry::NEVER);
+            assert_eq!(wheel.first(start_ns - 1, |_| ()), Entry::NEVER);
             assert_eq!((wheel.origin_ns, wheel.end_ns), (0, 0));
-            assert_eq!(wheel.first(start_ns), first);
+            assert_eq!(wheel.first(start_ns, |_| ()), first);
             assert_eq!(wheel.origin_ns, start_ns);
         }
     }
