@@ -37,6 +37,7 @@ pub fn generator(stream: u64) -> Pcg64 {
     Pcg64::seed_from_u64(42 + stream)
 }
 
+#[allow(clippy::disallowed_methods, reason = "the logarithm at hand, as any model of these simulators would use it")]
 pub fn exponential(uniform: f64, mean: f64) -> f64 {
     -(1.0 - uniform).ln() * mean
 }
