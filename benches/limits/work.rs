@@ -3,8 +3,9 @@
 use std::hint::black_box;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant as Wall};
+use std::time::Duration;
 
+use criterion::measurement::{Measurement, WallTime};
 use rayon::ThreadPoolBuilder;
 use stormsim::plan::Plan;
 use stormsim::scenario::{Overrides, Scenario};
@@ -67,9 +68,9 @@ pub fn gain_of_two_threads(runs: u32) -> f64 {
     let mut first: Option<Summary> = None;
     for _ in 0..runs {
         for (pool, best) in pools.iter().zip(&mut best) {
-            let start = Wall::now();
+            let start = WallTime.start();
             let summary = pool.install(|| Experiment::new(&scenario).run(|| ()));
-            *best = start.elapsed().min(*best);
+            *best = WallTime.end(start).min(*best);
             let first = first.get_or_insert_with(|| summary.clone());
             assert_eq!(format!("{summary:?}"), format!("{first:?}"), "the figures depend on the number of threads");
         }
