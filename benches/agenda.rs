@@ -5,15 +5,16 @@
 //!
 //!     cargo bench --bench agenda
 
+#[path = "hold/agenda.rs"]
+mod agenda_hold;
 mod hold;
 
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use stormsim::sim::agenda::{Agenda, Event};
-use stormsim::time::{Instant, Span};
 
-use hold::{Delays, HeapHold};
+use agenda_hold::AgendaHold;
+use hold::HeapHold;
 
 /// Operations between two looks at the clock. What is left of the run is long enough for all of them.
 const HOLDS: u64 = 10_000;
@@ -23,23 +24,10 @@ fn holds(c: &mut Criterion) {
     group.throughput(Throughput::Elements(HOLDS));
     for pending in [1_000, 100_000, 1_000_000_u32] {
         group.bench_function(BenchmarkId::new("agenda", pending), |b| {
-            let mut delays = Delays::new();
-            let mut agenda = Agenda::new(Instant::LIMIT, &[]);
-            for index in 0..pending {
-                agenda.schedule(Span::from_ns(delays.next()), Event::new(0, index));
-            }
-            let mut hold = || {
-                let (event, sequence) = agenda.pop(|_, _| true).expect("as many are pending as ever");
-                agenda.schedule(Span::from_ns(delays.next()), event);
-                sequence
-            };
-            // Once around, so that the pending events lie as they do in the steady state.
-            for _ in 0..pending {
-                black_box(hold());
-            }
+            let mut agenda = AgendaHold::new(pending);
             b.iter(|| {
                 for _ in 0..HOLDS {
-                    black_box(hold());
+                    black_box(agenda.hold());
                 }
             });
         });

@@ -10,6 +10,8 @@
 //!
 //! It reports and judges nothing: whoever changes the engine reads it.
 
+#[path = "hold/agenda.rs"]
+mod agenda_hold;
 #[path = "limits/cpu.rs"]
 mod cpu;
 mod hold;

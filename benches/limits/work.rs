@@ -9,13 +9,11 @@ use criterion::measurement::{Measurement, WallTime};
 use rayon::ThreadPoolBuilder;
 use stormsim::plan::Plan;
 use stormsim::scenario::{Overrides, Scenario};
-use stormsim::sim::agenda::{Agenda, Event};
 use stormsim::sim::simulate;
-use stormsim::time::{Instant, Span};
 use stormsim::{Experiment, Summary};
 
+use crate::agenda_hold::AgendaHold;
 use crate::cpu::{Used, of_children};
-use crate::hold::Delays;
 
 const STORM: &str = "scenarios/backoff.toml";
 const JITTERED: &str = "full-jitter";
@@ -39,20 +37,9 @@ pub fn scenario(file: &str) -> impl FnMut() -> u64 {
 
 /// The hold model on the agenda; counts operations.
 pub fn agenda(pending: u32) -> impl FnMut() -> u64 {
-    let mut delays = Delays::new();
-    let mut agenda = Agenda::new(Instant::LIMIT, &[]);
-    for index in 0..pending {
-        agenda.schedule(Span::from_ns(delays.next()), Event::new(0, index));
-    }
-    let mut hold = move || {
-        let (event, sequence) = agenda.pop(|_, _| true).expect("as many are pending as ever");
-        agenda.schedule(Span::from_ns(delays.next()), event);
-        black_box(sequence);
-    };
-    // Once around, so that the pending events lie as they do in the steady state.
-    (0..pending).for_each(|_| hold());
+    let mut agenda = AgendaHold::new(pending);
     move || {
-        (0..pending).for_each(|_| hold());
+        (0..pending).for_each(|_| _ = black_box(agenda.hold()));
         u64::from(pending)
     }
 }
