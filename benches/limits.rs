@@ -6,7 +6,7 @@
 //! other way to see that two threads are faster than one.
 //!
 //!     cargo bench --bench limits
-//!     cargo bench --bench limits -- --huge     with 10^8 clients as well, which takes minutes and 8 GB
+//!     cargo bench --bench limits -- --huge     with 10^8 clients as well, which takes more than a minute and 6 GB
 //!
 //! It reports and judges nothing: whoever changes the engine reads it.
 
